@@ -26,6 +26,7 @@ import (
 // Wait is the state of a blocked session. It stays with the session for its memory.
 type Wait struct {
 	Deadline int64 // ns, by Clock.Timeline; 0 for none
+	Retry    int64 // when the command may find something although its keys are as they were; 0 for never
 
 	cmd          *Command
 	args         [][]byte // a copy of the request: the input buffer is used again
@@ -51,6 +52,7 @@ func (c *Call) block(ms int64, timeoutReply func(*resp.Writer)) *Wait {
 		s.Wait = &Wait{}
 	}
 	w := s.Wait
+	w.Retry = 0
 	if c.Ex.retrying == w {
 		return w // the deadline stays
 	}

@@ -28,6 +28,14 @@ func (ws *Waiters) ServeReady() {
 	ws.toServe = ws.toServe[:later]
 }
 
+// Again runs the command of a client that waits for keys again, and those of the others in its queue.
+func (ws *Waiters) Again(s *Session) {
+	if len(s.Wait.places) > 0 {
+		ws.note(s.Wait.places[0].in)
+	}
+	ws.ServeReady()
+}
+
 // serve runs the commands of one queue again, in order, while the key has something for them. A
 // client that blocks again goes to the end of the queue and is not tried again in this round. serve
 // reports whether CLIENT PAUSE has kept a client from its turn.

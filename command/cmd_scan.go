@@ -1,9 +1,11 @@
 package command
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 
+	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -14,17 +16,51 @@ type scanOptions struct {
 	match  []byte // nil for all names
 	typ    []byte // nil for all types
 	seen   int    // elements visited, whether they match or not
+
+	half bool // only the fields of a hash, or the members of a sorted set
 }
 
 const errInvalidCursor store.Error = "ERR invalid cursor"
 
-// parseScan parses a cursor and the options after it.
-func parseScan(args [][]byte, withType bool) (o scanOptions, err error) {
+// half is a word that halves what a command replies. The other commands that scan have an error of their own for it.
+type half struct {
+	word, of string
+	since    dialect.Since
+}
+
+func halves() [2]half {
+	return [2]half{{"novalues", "HSCAN", "7.4.0,8.0.0"}, {"noscores", "ZSCAN", ",8.0.0"}}
+}
+
+// parseHalf reads such a word, if arg is one that the dialect has.
+func (o *scanOptions) parseHalf(cmd *Command, arg []byte) (isOne bool, err error) {
+	for _, h := range halves() {
+		switch {
+		case !is(arg, h.word) || !cmd.dialect.Has(h.since):
+		case !cmd.Offers(h.word):
+			return true, errorf("ERR %s option can only be used in %s", bytes.ToUpper(arg), h.of)
+		default:
+			o.half = true
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// parseScan parses the cursor at an index of the arguments, and the options after it.
+func (c *Call) parseScan(at int, withType bool) (o scanOptions, err error) {
 	o.count = 10
-	if o.cursor, err = parseCursor(args[0]); err != nil {
+	if o.cursor, err = parseCursor(c.Args[at]); err != nil {
 		return o, err
 	}
-	for args = args[1:]; len(args) > 0; args = args[2:] {
+	for args := c.Args[at+1:]; len(args) > 0; {
+		if isHalf, err := o.parseHalf(c.Cmd, args[0]); isHalf {
+			if err != nil {
+				return o, err
+			}
+			args = args[1:]
+			continue
+		}
 		switch {
 		case len(args) == 1:
 			return o, errSyntax
@@ -45,6 +81,7 @@ func parseScan(args [][]byte, withType bool) (o scanOptions, err error) {
 		default:
 			return o, errSyntax
 		}
+		args = args[2:]
 	}
 	return o, nil
 }
@@ -106,7 +143,7 @@ func (c *Call) scanReply(o *scanOptions, step func(cursor uint64) (next uint64, 
 // that the options select. It returns the next cursor and the number of its replies.
 func scanElements[T comparable](c *Call, read func(*store.DB, []byte) (T, error),
 	step func(v T, o *scanOptions, cursor uint64) (uint64, int)) error {
-	o, badOptions := parseScan(c.Args[2:], false)
+	o, badOptions := c.parseScan(2, false)
 	if badOptions == errInvalidCursor {
 		return badOptions
 	}
@@ -129,7 +166,7 @@ func scanElements[T comparable](c *Call, read func(*store.DB, []byte) (T, error)
 
 // SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] (db.c: scanCommand)
 func scan(c *Call) error {
-	o, err := parseScan(c.Args[1:], true)
+	o, err := c.parseScan(1, true)
 	if err != nil {
 		return err
 	}

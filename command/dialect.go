@@ -103,8 +103,8 @@ func hasNone(syntax string, d dialect.Dialect) bool {
 	return strings.Contains(syntax, ",") && len(argumentsIn(d, ParseSyntax(syntax))) == 0
 }
 
-// offers reports whether the dialect has a newer option of cmd. The word is in lower case.
-func (c *Command) offers(word string) bool { return slices.Contains(c.options, word) }
+// Offers reports whether the dialect has a newer option of cmd. The word is in lower case.
+func (c *Command) Offers(word string) bool { return slices.Contains(c.options, word) }
 
 // argumentsIn returns the arguments that the dialect has.
 func argumentsIn(d dialect.Dialect, args []Argument) (kept []Argument) {

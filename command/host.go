@@ -19,6 +19,9 @@ type Host interface {
 	// Resume ends the wait of a blocked client: reply answers the command that blocked.
 	Resume(s *Session, reply []byte)
 
+	// Waits says that the command of a blocked client has run again and still waits: Wait.Retry may be another time.
+	Waits(s *Session)
+
 	// FindSession returns the session of a connected client, or nil.
 	FindSession(id int64) *Session
 

@@ -11,4 +11,5 @@ func (h *testHost) Deliver(to *Session, message []byte)     { h.deliver(to, mess
 func (h *testHost) Describe(*Session) string                { return "" }
 func (h *testHost) Flushed()                                {}
 func (h *testHost) Log(level byte, format string, _ ...any) {}
+func (h *testHost) Waits(*Session)                          {}
 func (h *testHost) ProcessEventsWhileBlocked() (stop bool)  { return h.block() }

@@ -16,6 +16,7 @@ type Manners struct {
 	keepsLog, osClock                     bool
 	plainScripts, ownWords, anonymous     bool
 	engineModule, lateNames               bool
+	lastEntry                             bool
 	ClientWatch, ClientCapa, ClientThread bool // fields of CLIENT LIST
 	ClientTotals                          bool
 	InfoZone, InfoStage, InfoHz           bool // fields of INFO server
@@ -39,6 +40,7 @@ func mannerRows(m *Manners) []Manner {
 		{",9.0.0", "a client without a user hears `NOAUTH` before anything about its request", &m.authFirst},
 		{"7.4.0,8.0.0", "`BITCOUNT` and `BITPOS` check their arguments before the key", &m.bitArguments},
 		{",8.0.0", "`BITCOUNT` needs no end", &m.openBitcount},
+		{"7.4.0,8.0.0", "`XREAD` takes `+` for the last entry of a stream", &m.lastEntry},
 		{",9.1.0", "`GETEX` checks its expiry before the key", &m.expiryFirst},
 		{",8.1.0", "`SET` with a time in the past stores nothing, and deletes the old value", &m.pastSet},
 		{",8.1.0", "a key that gets a time in the past has expired: the event is `expired`, and `expired_keys` counts it",

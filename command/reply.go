@@ -37,6 +37,9 @@ func (ex *Executor) isPlain(s *Session) bool {
 func (ex *Executor) finish(r *reply) {
 	s := r.to
 	if s.Hold != NotHeld {
+		if r.late {
+			ex.Host.Waits(s)
+		}
 		ex.showReply(r)
 		return
 	}

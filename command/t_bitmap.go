@@ -33,7 +33,8 @@ func bitmapRows() []Row {
 			-3, ReadOnly, keys(at(1, RO|Access)), "bitmap", "2.8.7",
 			"O(N) for N bytes",
 			"Finds the first bit that is 1, or 0, in a string.", bitpos},
-		{"bitop", "(operation: AND | OR | XOR | NOT) destkey:key key ...",
+		{"bitop",
+			"(operation: AND | OR | XOR | NOT | DIFF@8.2.0, | DIFF1@8.2.0, | ANDOR@8.2.0, | ONE@8.2.0,) destkey:key key ...",
 			-4, Write | DenyOOM, keys(at(2, OW|Update), span(3, -1, 1, RO|Access)), "bitmap", "2.6.0",
 			"O(N) for N bytes",
 			"Combines strings bit by bit and stores the result in a key.", bitop},
@@ -250,13 +251,16 @@ func bitposRange(c *Call, total int64) (from, to int64, err error) {
 
 // BITOP (AND | OR | XOR | NOT) destkey key ... (bitops.c: bitopCommand)
 func bitop(c *Call) error {
-	op, ok := parseBitOp(c.Args[1])
+	op, ok := c.parseBitOp(c.Args[1])
 	if !ok {
 		return errSyntax
 	}
 	dst := c.Args[2]
-	if op == bitNot && len(c.Args) != 4 {
+	switch {
+	case op == bitNot && len(c.Args) != 4:
 		return errBitOpNot
+	case (op == bitDiff || op == bitDiff1 || op == bitAndOr) && len(c.Args) < 5:
+		return errorf("ERR BITOP %s must be called with at least two source keys.", bytes.ToUpper(c.Args[1]))
 	}
 	n, sources, err := bitopSources(c, c.Args[3:])
 	if err != nil {
@@ -304,8 +308,16 @@ func bitopRoom(found store.Key, dst []byte, n int) []byte {
 	return make([]byte, n)
 }
 
-func parseBitOp(name []byte) (op bitOp, ok bool) {
+func (c *Call) parseBitOp(name []byte) (op bitOp, ok bool) {
 	switch {
+	case is(name, "diff"):
+		return bitDiff, c.Cmd.Offers("diff")
+	case is(name, "diff1"):
+		return bitDiff1, c.Cmd.Offers("diff1")
+	case is(name, "andor"):
+		return bitAndOr, c.Cmd.Offers("andor")
+	case is(name, "one"):
+		return bitOne, c.Cmd.Offers("one")
 	case is(name, "and"):
 		return bitAnd, true
 	case is(name, "or"):

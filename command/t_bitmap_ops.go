@@ -17,6 +17,10 @@ const (
 	bitOr
 	bitXor
 	bitNot
+	bitDiff  // of the first string alone
+	bitDiff1 // of the others, and not of the first
+	bitAndOr // of the first and of one of the others
+	bitOne   // of exactly one string
 )
 
 // getBits reads up to 64 bits at offset as an unsigned number. Bits beyond the end of b are 0.
@@ -113,8 +117,12 @@ const bitopStep = 4096
 // the result is written when the last source is read.
 func combineBits(op bitOp, dst []byte, sources [][]byte) {
 	var room [bitopStep]byte
-	if op == bitNot {
+	switch op {
+	case bitNot:
 		invertBits(dst, sources[0], &room)
+		return
+	case bitDiff, bitDiff1, bitAndOr, bitOne:
+		combineBytes(op, dst, sources)
 		return
 	}
 	for at := 0; at < len(dst); at += len(room) {
@@ -205,4 +213,33 @@ func invertBits(dst, src []byte, ones *[bitopStep]byte) {
 	for at := 0; at < len(src); at += bitopStep {
 		subtle.XORBytes(dst[at:], src[at:], ones[:])
 	}
+}
+
+// combineBytes is combineBits for the operations of Redis 8.2, byte by byte.
+func combineBytes(op bitOp, dst []byte, sources [][]byte) {
+	for at := range dst {
+		first := byteAt(sources[0], at)
+		once, twice := byte(0), byte(0) // the bits that at least so many of the others have
+		for _, source := range sources[1:] {
+			b := byteAt(source, at)
+			once, twice = once|b, twice|once&b
+		}
+		switch op {
+		case bitDiff:
+			dst[at] = first &^ once
+		case bitDiff1:
+			dst[at] = once &^ first
+		case bitAndOr:
+			dst[at] = first & once
+		default:
+			dst[at] = (first ^ once) &^ twice
+		}
+	}
+}
+
+func byteAt(b []byte, at int) byte {
+	if at < len(b) {
+		return b[at]
+	}
+	return 0
 }

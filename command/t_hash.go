@@ -70,7 +70,7 @@ func hashRows() []Row {
 			-2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "hash", "6.2.0",
 			"O(N) to return N fields",
 			"Returns random fields of a hash.", hrandfield},
-		{"hscan", "key cursor:integer [MATCH pattern] [COUNT count]",
+		{"hscan", "key cursor:integer [MATCH pattern] [COUNT count] [NOVALUES@7.4.0,8.0.0]",
 			-3, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "hash", "2.8.0",
 			"O(COUNT) for each call, O(N) for all calls together, for N elements",
 			"Iterates over a hash: each call returns a few fields and values.", hscan},

@@ -6,15 +6,19 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// HSCAN key cursor [MATCH pattern] [COUNT count] (t_hash.c: hscanCommand)
+// HSCAN key cursor [MATCH pattern] [COUNT count] [NOVALUES] (t_hash.c: hscanCommand)
 func hscan(c *Call) error {
 	return scanElements(c, store.Read[*store.Hash], func(h *store.Hash, o *scanOptions, cursor uint64) (uint64, int) {
 		n := 0
 		next := h.Scan(cursor, func(field, value []byte) {
-			if o.wants(field) {
-				c.Bulk(field)
+			if !o.wants(field) {
+				return
+			}
+			c.Bulk(field)
+			n++
+			if !o.half {
 				c.Bulk(value)
-				n += 2
+				n++
 			}
 		})
 		return next, n

@@ -196,9 +196,9 @@ func parseHashOptions(c *Call, get bool) (o hashOptions, err error) {
 func (o *hashOptions) option(c *Call, word, next []byte, get bool) (used int, ok bool) {
 	unit := ttlUnitOf(word)
 	switch {
-	case !get && !o.xx && is(word, "nx") && c.Cmd.offers("nx"):
+	case !get && !o.xx && is(word, "nx") && c.Cmd.Offers("nx"):
 		o.nx = true
-	case !get && !o.nx && is(word, "xx") && c.Cmd.offers("xx"):
+	case !get && !o.nx && is(word, "xx") && c.Cmd.Offers("xx"):
 		o.xx = true
 	case !get && !o.fxx && is(word, "fnx"):
 		o.fnx = true

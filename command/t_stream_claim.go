@@ -43,6 +43,7 @@ func (o *claimOptions) claim(c *Call, g *store.StreamGroup, consumer *store.Stre
 	}
 	c.Count(1)
 	c.propagateClaim(c.Args[1], c.Args[2], g, entry.ID)
+	c.mayBeClaimed(c.Args[1])
 }
 
 // parseClaim parses the arguments of XCLAIM. next is the first one after the IDs.

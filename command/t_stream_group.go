@@ -61,7 +61,8 @@ func streamGroupRows() []Row {
 			pending,
 			"Lists or counts the entries that a group has delivered but not acknowledged.", xpending},
 		{"xreadgroup",
-			"(group-block: GROUP group consumer) [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS (streams: key ... id ...)",
+			"(group-block: GROUP group consumer) [COUNT count] [BLOCK milliseconds] [CLAIM min-idle-time@8.4.0,:integer] " +
+				"[NOACK] STREAMS (streams: key ... id ...)",
 			-7, Write | Blocking,
 			keys(KeySpec{Flags: RO | Access, Keyword: "STREAMS", Index: 4, Last: -1, Step: 1, Limit: 2}), "stream",
 			"5.0.0",

@@ -44,6 +44,7 @@ func rangeEntries(c *Call, start, end []byte, rev bool) error {
 const (
 	errXReadGroup store.Error = "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead."
 	errXReadNoAck store.Error = "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead."
+	errXReadClaim store.Error = "ERR The CLAIM option is only supported by XREADGROUP. You called XREAD instead."
 	errXReadNew   store.Error = "ERR The > ID can be specified only when calling XREADGROUP " +
 		"using the GROUP <group> <consumer> option."
 )
@@ -131,6 +132,8 @@ type readOptions struct {
 
 	group, consumer []byte // XREADGROUP only
 	noAck           bool
+	claims          bool // CLAIM: the reply has two more elements for each new entry
+	minIdle         int64
 }
 
 // stream returns the key and the ID of stream i.
@@ -165,6 +168,13 @@ func parseXRead(c *Call, grouped bool) (o readOptions, err error) {
 			}
 			o.group, o.consumer = args[i+1], args[i+2]
 			i += 2
+		case more > 0 && is(arg, "claim") && c.Cmd.dialect.Has(readersClaim):
+			if !grouped {
+				return o, errXReadClaim
+			}
+			i++
+			o.claims = true
+			o.minIdle, err = parseMinIdle(args[i])
 		case is(arg, "noack"):
 			if !grouped {
 				return o, errXReadNoAck
@@ -199,14 +209,24 @@ func parseXReadID(c *Call, i int, arg []byte, s *store.Stream) (store.StreamID, 
 	switch {
 	case len(arg) == 1 && arg[0] == '>':
 		return store.StreamID{}, errXReadNew
-	case len(arg) != 1 || arg[0] != '$':
+	case !isNewest(arg) && !c.isLast(arg):
 		return parseStreamID(arg, 0)
 	case c.Ex.retrying != nil:
 		return c.Ex.retrying.since[i], nil
 	case s == nil:
 		return store.StreamID{}, nil
+	case c.isLast(arg) && s.Len() > 0:
+		before, _ := s.NewestID().Prev() // no ID is 0-0
+		return before, nil
 	}
 	return s.LastID, nil
+}
+
+func isNewest(arg []byte) bool { return len(arg) == 1 && arg[0] == '$' }
+
+// isLast reports whether arg is the ID + of newer servers: the last entry, or the next one if there is none.
+func (c *Call) isLast(arg []byte) bool {
+	return len(arg) == 1 && arg[0] == '+' && c.Ex.Table.Manners.lastEntry
 }
 
 // writeEntries writes the next entries of it as an array. A limit of 0 or less means all.
@@ -221,6 +241,11 @@ func writeEntries(c *Call, it *store.StreamIter, limit int64) {
 
 func writeEntry(c *Call, it *store.StreamIter) {
 	c.Array(2)
+	writeContent(c, it)
+}
+
+// writeContent writes the ID and the fields of an entry.
+func writeContent(c *Call, it *store.StreamIter) {
 	bulkID(c, it.ID)
 	c.Array(2 * it.Fields)
 	for range it.Fields {

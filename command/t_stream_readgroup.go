@@ -4,9 +4,9 @@ import "github.com/miniredisd/miniredisd/store"
 
 const (
 	errReadGroupNoGroup store.Error = "ERR Missing GROUP option for XREADGROUP"
-	errReadGroupNew     store.Error = "ERR The $ ID is meaningless in the context of XREADGROUP: " +
+	errReadGroupNew                 = "ERR The %[1]s ID is meaningless in the context of XREADGROUP: " +
 		"you want to read the history of this consumer by specifying a proper ID, " +
-		"or use the > ID to get new messages. The $ ID would just return an empty result set."
+		"or use the > ID to get new messages. The %[1]s ID would just return an empty result set."
 )
 
 // XREADGROUP GROUP (group consumer) ... STREAMS (key ... id ...) (t_stream.c: xreadCommand)
@@ -31,6 +31,7 @@ func xreadgroup(c *Call) error {
 	if found == 0 {
 		c.Buf = c.Buf[:reply]
 		c.blockOnStreams(&o, nil)
+		c.awaitIdle(&o)
 		return nil
 	}
 	c.endStreams(reply, found)
@@ -46,8 +47,8 @@ func checkGroupRead(c *Call, o *readOptions, i int) error {
 	if s == nil || s.Group(o.group) == nil {
 		return errorf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option", key, o.group)
 	}
-	if len(arg) == 1 && arg[0] == '$' {
-		return errReadGroupNew
+	if isNewest(arg) || c.isLast(arg) {
+		return errorf(errReadGroupNew, arg)
 	}
 	_, err = parseGroupReadID(arg)
 	return err
@@ -95,27 +96,47 @@ func readAsConsumer(c *Call, o *readOptions, i int) bool {
 		writeHistory(c, s, g, consumer, after, o.count)
 		return true
 	}
-	if !g.LastID.Less(s.NewestID()) {
+	idle, fresh := idleEntries(c, o, s, g), g.LastID.Less(s.NewestID())
+	if len(idle) == 0 && !fresh {
 		return false
 	}
 	c.beginStream(key)
+	array, n := c.Defer(), len(idle)
+	for i := range idle {
+		idle[i].claim(c, s, g, consumer)
+		c.propagateClaim(key, o.group, g, idle[i].id)
+	}
+	if fresh {
+		n += readFresh(c, o, key, s, g, consumer, n)
+	}
+	c.EndArray(array, n)
+	c.mayBeClaimed(key)
+	c.Count(1)
+	return true
+}
+
+// readFresh writes entries that the group has not delivered yet, behind n other ones, and returns their number.
+func readFresh(
+	c *Call, o *readOptions, key []byte, s *store.Stream, g *store.StreamGroup, consumer *store.StreamConsumer, n int,
+) (fresh int) {
 	from, _ := g.LastID.Next()
 	it := s.Range(from, store.MaxStreamID(), false)
-	array, n := c.Defer(), 0
-	for (o.count <= 0 || int64(n) < o.count) && it.Next() {
+	for (o.count <= 0 || int64(n+fresh) < o.count) && it.Next() {
 		s.Deliver(g, consumer, it.ID, c.Now, o.noAck)
-		writeEntry(c, &it)
-		n++
+		if o.claims {
+			writeDelivery(c, &it, 0, 0)
+		} else {
+			writeEntry(c, &it)
+		}
+		fresh++
 		if !o.noAck {
 			c.propagateClaim(key, o.group, g, it.ID)
 		}
 	}
-	c.EndArray(array, n)
 	if o.noAck {
 		c.propagateGroupID(key, o.group, g)
 	}
-	c.Count(1)
-	return true
+	return fresh
 }
 
 // consumer returns the consumer that runs a command, and creates it if needed. Its seen time is

@@ -68,9 +68,9 @@ func (o *increxOptions) parse(cmd *Command, args [][]byte) error {
 // flag reads an option without a value. It reports whether the word is one.
 func (o *increxOptions) flag(cmd *Command, word []byte) bool {
 	switch {
-	case is(word, "nx") && cmd.offers("nx") && !o.xx:
+	case is(word, "nx") && cmd.Offers("nx") && !o.xx:
 		return first(&o.nx)
-	case is(word, "xx") && cmd.offers("xx") && !o.nx:
+	case is(word, "xx") && cmd.Offers("xx") && !o.nx:
 		return first(&o.xx)
 	case is(word, "saturate"):
 		return first(&o.saturate)

@@ -314,7 +314,7 @@ func getex(c *Call) error {
 
 // comparesBy reports whether a word is a condition that the dialect gives to cmd.
 func (c *Command) comparesBy(word []byte) bool {
-	return len(c.options) > 0 && conditionOf(word) != noCondition && c.offers(ascii.ToLower(string(word)))
+	return len(c.options) > 0 && conditionOf(word) != noCondition && c.Offers(ascii.ToLower(string(word)))
 }
 
 // setUses returns how SET uses its key: with GET it also reads the old value

@@ -169,11 +169,15 @@ func zscan(c *Call) error {
 	return scanElements(c, store.Read[*store.ZSet], func(z *store.ZSet, o *scanOptions, cursor uint64) (uint64, int) {
 		n, large := 0, z.Encoding() == "skiplist"
 		next := z.Scan(cursor, func(member []byte, score float64) {
-			if o.wants(member) {
+			if !o.wants(member) {
+				return
+			}
+			c.Bulk(member)
+			n++
+			if !o.half {
 				var text [32]byte
-				c.Bulk(member)
 				c.Bulk(appendScanned(text[:0], score, large))
-				n += 2
+				n++
 			}
 		})
 		return next, n

@@ -135,7 +135,7 @@ func zsetRows() []Row {
 			-3, ReadOnly, keys(counted(1, RO|Access)), "sorted-set", "7.0.0",
 			"O(N*K) at worst, for K sets, the smallest of which has N members",
 			"Counts the members that all given sorted sets have.", zintercard},
-		{"zscan", "key cursor:integer [MATCH pattern] [COUNT count]",
+		{"zscan", "key cursor:integer [MATCH pattern] [COUNT count] [NOSCORES@,8.0.0]",
 			-3, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "sorted-set", "2.8.0",
 			"O(COUNT) for each call, O(N) for all calls together, for N elements",
 			"Iterates over a sorted set: each call returns a few members and scores.", zscan},

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,7 +35,8 @@ func clientRows() []command.Row {
 		row("client|kill",
 			"(filter: old-format@-2.8.12/ip:port | (new-format: [ID client-id@2.8.12:integer] "+
 				"| [TYPE (client-type@2.8.12: NORMAL | MASTER@3.2.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)] | [USER username] "+
-				"| [ADDR addr/ip:port] | [LADDR laddr@6.2.0/ip:port] | [SKIPME (skipme: YES | NO)]) ...)",
+				"| [ADDR addr/ip:port] | [LADDR laddr@6.2.0/ip:port] | [SKIPME (skipme: YES | NO)] "+
+				"| [MAXAGE maxage@7.4.0,8.0.0:integer]) ...)",
 			-3, flags, "connection", "2.4.0",
 			"O(N) for N connections",
 			"Closes connections that match filters.", (*Server).clientKill),
@@ -123,6 +125,7 @@ type killFilter struct {
 	id                int64
 	class             int
 	anyClass, spareMe bool
+	longest           int64 // ns of the connection; 0 for any
 }
 
 // CLIENT KILL old-format | (ID client-id | ADDR addr | ...) ... (networking.c: clientCommand)
@@ -136,14 +139,14 @@ func (s *Server) clientKill(c *command.Call) error {
 		c.OK()
 		return nil
 	}
-	if err := f.parse(s.ex.Users, c.Args[2:]); err != nil {
+	if err := f.parse(c, c.Args[2:]); err != nil {
 		return err
 	}
 	c.Int(int64(s.kill(&f)))
 	return nil
 }
 
-func (f *killFilter) parse(users *acl.Users, args [][]byte) (err error) {
+func (f *killFilter) parse(c *command.Call, args [][]byte) (err error) {
 	for ; len(args) > 0; args = args[2:] {
 		if len(args) == 1 {
 			return errSyntax
@@ -166,9 +169,18 @@ func (f *killFilter) parse(users *acl.Users, args [][]byte) (err error) {
 		case is(opt, "laddr"):
 			f.laddr = string(val)
 		case is(opt, "user"):
-			if f.user = users.Get(val); f.user == nil {
+			if f.user = c.Ex.Users.Get(val); f.user == nil {
 				return errorf("ERR No such user '%s'", val)
 			}
+		case is(opt, "maxage") && c.Cmd.Offers("maxage"):
+			seconds, ok := ascii.ParseInt(val)
+			switch {
+			case !ok:
+				return store.Error("ERR maxage is not an integer or out of range")
+			case seconds <= 0:
+				return store.Error("ERR maxage should be greater than 0")
+			}
+			f.longest = min(seconds, math.MaxInt64/int64(time.Second)) * int64(time.Second)
 		case is(opt, "skipme") && is(val, "yes"):
 			f.spareMe = true
 		case is(opt, "skipme") && is(val, "no"):
@@ -191,6 +203,7 @@ func (s *Server) kill(f *killFilter) (n int) {
 			f.user != nil && f.user != c.sess.User,
 			f.id != 0 && f.id != c.sess.ID,
 			!f.anyClass && f.class != c.class(),
+			s.now-c.created < f.longest,
 			f.spareMe && c == s.running:
 			continue
 		}

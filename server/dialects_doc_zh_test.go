@@ -42,6 +42,7 @@ func chineseDialects() map[string]string {
 		"a client without a user hears `NOAUTH` before anything about its request": "" +
 			"没有登录的客户端先得到 `NOAUTH`，然后才谈得上请求本身的错误",
 		"`BITCOUNT` and `BITPOS` check their arguments before the key": "`BITCOUNT` 和 `BITPOS` 先检查参数，再看键",
+		"`XREAD` takes `+` for the last entry of a stream":             "`XREAD` 可以用 `+` 表示流的最后一条",
 		"`BITCOUNT` needs no end":                                      "`BITCOUNT` 可以不写终点",
 		"`GETEX` checks its expiry before the key":                     "`GETEX` 先检查过期时间，再看键",
 		"`SET` with a time in the past stores nothing, and deletes the old value": "" +

@@ -20,11 +20,34 @@ func (s *Server) hold(c *client) {
 	case c.sess.Hold == command.Postponed:
 		c.Unread()
 		s.pausing.postponed = append(s.pausing.postponed, c)
-	case c.sess.Hold == command.Blocked && c.sess.Wait.Deadline > 0:
-		c.timer = s.at(c.sess.Wait.Deadline, func() { s.ex.Unblock(&c.sess, nil) })
+	case c.sess.Hold == command.Blocked:
+		s.setTimer(c)
 	}
 	s.held++
 	s.watchInput(c)
+}
+
+// setTimer sets the timer of a blocked client: it ends the wait, or runs the command again.
+func (s *Server) setTimer(c *client) {
+	if c.timer != nil {
+		s.timers.Cancel(c.timer)
+		c.timer = nil
+	}
+	switch w := c.sess.Wait; {
+	case w.Retry > 0 && (w.Deadline == 0 || w.Retry < w.Deadline):
+		c.timer = s.at(w.Retry, func() { s.retry(c) })
+	case w.Deadline > 0:
+		c.timer = s.at(w.Deadline, func() { s.ex.Unblock(&c.sess, nil) })
+	}
+}
+
+// retry runs the command of a blocked client again. During CLIENT PAUSE it only keeps its deadline: it runs when the
+// pause ends.
+func (s *Server) retry(c *client) {
+	defer s.recoverCommand(nil)
+	c.sess.Wait.Retry = 0
+	s.setTimer(c)
+	s.ex.Waiters.Again(&c.sess)
 }
 
 // watchInput watches c for input. A client that waits, or that gets its last replies later, is

@@ -12,6 +12,12 @@ func (h host) Deliver(to *command.Session, message []byte) { h.s.push(h.s.client
 
 func (h host) Resume(sess *command.Session, reply []byte) { h.s.resume(h.s.clients.of(sess), reply) }
 
+func (h host) Waits(sess *command.Session) {
+	if sess.Wait.Retry > 0 {
+		h.s.setTimer(h.s.clients.of(sess))
+	}
+}
+
 func (h host) FindSession(id int64) *command.Session {
 	if c := h.s.clients.byID[id]; c != nil && !c.closed {
 		return &c.sess

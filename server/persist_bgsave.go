@@ -27,14 +27,17 @@ const (
 	errSaving store.Error = "ERR Background save already in progress"
 	errBusy   store.Error = "ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE SCHEDULE in " +
 		"order to schedule a BGSAVE whenever possible."
-	retryDelay = 5 // seconds from a failed save to the next one (server.h: CONFIG_BGSAVE_RETRY_DELAY)
+	errNoSave  store.Error = "ERR Background saving is currently not in progress or scheduled"
+	retryDelay             = 5 // seconds from a failed save to the next one (server.h: CONFIG_BGSAVE_RETRY_DELAY)
 )
 
-// BGSAVE [SCHEDULE] (rdb.c: bgsaveCommand)
+// BGSAVE [SCHEDULE | CANCEL] (rdb.c: bgsaveCommand)
 // SCHEDULE waits for the end of an AOF rewrite.
 func (s *Server) bgsave(c *command.Call) error {
 	p := &s.persist
 	switch {
+	case len(c.Args) == 2 && is(c.Args[1], "cancel") && c.Cmd.Offers("cancel"):
+		return p.cancel(c)
 	case len(c.Args) > 2 || len(c.Args) == 2 && !is(c.Args[1], "schedule"):
 		return errSyntax
 	case p.background.snapshot != nil:
@@ -49,6 +52,23 @@ func (s *Server) bgsave(c *command.Call) error {
 		return errPlain
 	}
 	c.Status("Background saving started")
+	return nil
+}
+
+// cancel ends a save, or forgets one that was to come.
+func (p *persistence) cancel(c *command.Call) error {
+	b := &p.background
+	switch {
+	case b.snapshot != nil:
+		p.s.log('*', "Background saving will be aborted due to user request")
+		b.snapshot.Abort()
+		c.Status("Background saving cancelled")
+	case b.isWanted:
+		c.Status("Scheduled background saving cancelled")
+	default:
+		return errNoSave
+	}
+	b.isWanted = false
 	return nil
 }
 

@@ -334,7 +334,7 @@ func persistRows() []command.Row {
 			1, admin|command.NoAsyncLoading|command.NoMulti, "server", "1.0.0",
 			"O(N) where N is the total number of keys in all databases",
 			"Saves all keys and functions to dbfilename, and serves nobody meanwhile.", (*Server).saveCommand),
-		row("bgsave", "[SCHEDULE@3.2.2]",
+		row("bgsave", "[SCHEDULE@3.2.2] [CANCEL@,8.1.0]",
 			-1, admin|command.NoAsyncLoading, "server", "1.0.0",
 			"O(1)",
 			"Saves all keys and functions to dbfilename while commands go on.", (*Server).bgsave),

@@ -16,6 +16,7 @@ func (host) Resume(*command.Session, []byte)                 {}
 func (host) FindSession(int64) *command.Session              { return nil }
 func (host) Describe(*command.Session) string                { return "" }
 func (host) Log(byte, string, ...any)                        {}
+func (host) Waits(*command.Session)                          {}
 func (host) ProcessEventsWhileBlocked() (stop bool)          { return false }
 func (host) CloseIfOverLimit(*command.Session) bool          { return false }
 func (host) EvictLater()                                     {}
