@@ -49,7 +49,7 @@ func (cs *clients) append(b []byte, c *client) []byte {
 	str(" flags=", flags(c))
 	manners := &cs.s.ex.Table.Manners
 	if manners.ClientCapa {
-		str(" capa=", map[bool]string{true: "r"}[sess.CanRedirect])
+		str(" capa=", capabilities(c))
 	}
 	num(" db=", int64(sess.DB))
 	num(" sub=", int64(cs.s.ex.Subs.Count(pubsub.Channel, sess)))
@@ -118,6 +118,8 @@ func (c *client) output() (o output) {
 	}
 	return o
 }
+
+func capabilities(c *client) string { return map[bool]string{true: "r"}[c.sess.CanRedirect] }
 
 func flags(c *client) string {
 	var b []byte

@@ -1,13 +1,13 @@
 package server
 
 import (
-	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -28,15 +28,17 @@ func clientRows() []command.Row {
 			"6.2.0",
 			"O(1)",
 			"Describes this connection.", (*Server).clientInfo),
-		row("client|list", "[TYPE (client-type@5.0.0: NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id@6.2.0:integer ...]",
+		row("client|list", "[TYPE (client-type@5.0.0: NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id@6.2.0:integer ...] "+
+			"[USER username@,8.1.0] [ADDR addr@,8.1.0/ip:port] [LADDR laddr@,8.1.0/ip:port] "+
+			"[SKIPME (skipme@,8.1.0: YES | NO)] [MAXAGE maxage@,8.1.0:integer]"+strings.ReplaceAll(newerFilters, " | [", " ["),
 			-2, flags|command.NondeterministicOutput, "connection", "2.4.0",
 			"O(N) for N connections",
 			"Describes all connections, or those that match filters.", (*Server).clientList),
 		row("client|kill",
 			"(filter: old-format@-2.8.12/ip:port | (new-format: [ID client-id@2.8.12:integer] "+
-				"| [TYPE (client-type@2.8.12: NORMAL | MASTER@3.2.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)] | [USER username] "+
-				"| [ADDR addr/ip:port] | [LADDR laddr@6.2.0/ip:port] | [SKIPME (skipme: YES | NO)] "+
-				"| [MAXAGE maxage@7.4.0,8.0.0:integer]) ...)",
+				"| [TYPE (client-type@2.8.12: NORMAL | MASTER@3.2.0 | PRIMARY@,8.0.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)] "+
+				"| [USER username] | [ADDR addr/ip:port] | [LADDR laddr@6.2.0/ip:port] | [SKIPME (skipme: YES | NO)] "+
+				"| [MAXAGE maxage@7.4.0,8.0.0:integer]"+newerFilters+") ...)",
 			-3, flags, "connection", "2.4.0",
 			"O(N) for N connections",
 			"Closes connections that match filters.", (*Server).clientKill),
@@ -87,6 +89,12 @@ func (s *Server) clientList(c *command.Call) error {
 	switch args := c.Args[2:]; {
 	case len(args) == 0:
 		list = s.clients.byAge()
+	case s.ex.Table.Dialect.Has(filtersAreFree):
+		f := clientFilter{c: c, old: []string{"id", "type"}}
+		if err := f.parse(args); err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(s.clients.byAge(), func(c *client) bool { return !f.matches(c) })
 	case len(args) == 2 && is(args[0], "type"):
 		class, err := parseClass(args[1])
 		if err != nil {
@@ -118,93 +126,32 @@ func (s *Server) clientList(c *command.Call) error {
 	return nil
 }
 
-// killFilter holds the filters of CLIENT KILL. A filter that is not given matches all clients.
-type killFilter struct {
-	addr, laddr       string
-	user              *acl.User
-	id                int64
-	class             int
-	anyClass, spareMe bool
-	longest           int64 // ns of the connection; 0 for any
-}
-
 // CLIENT KILL old-format | (ID client-id | ADDR addr | ...) ... (networking.c: clientCommand)
 func (s *Server) clientKill(c *command.Call) error {
-	f := killFilter{anyClass: true, spareMe: true}
+	f := clientFilter{c: c, old: []string{"id", "type", "addr", "laddr", "user", "skipme"}, spareMe: true}
 	if len(c.Args) == 3 {
-		f.addr, f.spareMe = string(c.Args[2]), false
+		addr := string(c.Args[2])
+		f.add("addr", func(c *client) bool { return c.sess.Addr == addr })
+		f.spareMe = false
 		if s.kill(&f) == 0 {
 			return store.Error("ERR No such client")
 		}
 		c.OK()
 		return nil
 	}
-	if err := f.parse(c, c.Args[2:]); err != nil {
+	if err := f.parse(c.Args[2:]); err != nil {
 		return err
 	}
 	c.Int(int64(s.kill(&f)))
 	return nil
 }
 
-func (f *killFilter) parse(c *command.Call, args [][]byte) (err error) {
-	for ; len(args) > 0; args = args[2:] {
-		if len(args) == 1 {
-			return errSyntax
-		}
-		opt, val := args[0], args[1]
-		switch {
-		case is(opt, "id"):
-			n, ok := ascii.ParseInt(val)
-			if !ok || n < 1 {
-				return store.Error("ERR client-id should be greater than 0")
-			}
-			f.id = n
-		case is(opt, "type"):
-			if f.class, err = parseClass(val); err != nil {
-				return err
-			}
-			f.anyClass = false
-		case is(opt, "addr"):
-			f.addr = string(val)
-		case is(opt, "laddr"):
-			f.laddr = string(val)
-		case is(opt, "user"):
-			if f.user = c.Ex.Users.Get(val); f.user == nil {
-				return errorf("ERR No such user '%s'", val)
-			}
-		case is(opt, "maxage") && c.Cmd.Offers("maxage"):
-			seconds, ok := ascii.ParseInt(val)
-			switch {
-			case !ok:
-				return store.Error("ERR maxage is not an integer or out of range")
-			case seconds <= 0:
-				return store.Error("ERR maxage should be greater than 0")
-			}
-			f.longest = min(seconds, math.MaxInt64/int64(time.Second)) * int64(time.Second)
-		case is(opt, "skipme") && is(val, "yes"):
-			f.spareMe = true
-		case is(opt, "skipme") && is(val, "no"):
-			f.spareMe = false
-		default:
-			return errSyntax
-		}
-	}
-	return nil
-}
-
 // kill closes the clients that match. The caller is closed after its reply. The other sockets are
 // shut down before that reply is written: a caller that has it may rely on this. close says why
 // their descriptors stay open.
-func (s *Server) kill(f *killFilter) (n int) {
+func (s *Server) kill(f *clientFilter) (n int) {
 	for _, c := range s.clients.byAge() {
-		switch {
-		case f.addr != "" && f.addr != c.sess.Addr,
-			f.laddr != "" && f.laddr != c.laddr,
-			f.user != nil && f.user != c.sess.User,
-			f.id != 0 && f.id != c.sess.ID,
-			!f.anyClass && f.class != c.class(),
-			s.now-c.created < f.longest,
-			f.spareMe && c == s.running:
+		if !f.matches(c) {
 			continue
 		}
 		n++
