@@ -72,8 +72,12 @@ func (s *Server) beginExecution() { s.executing = s.ex.Tick() }
 func (s *Server) endExecution() { s.stats.Executing += s.ex.Now.Mono - s.executing }
 
 // runDeferred calls the functions that commands of this pass left for the time when all commands
-// are executed. These functions may add others.
+// are executed. These functions may add others. They may load keys that clients wait for.
 func (s *Server) runDeferred() {
+	if len(s.deferred) == 0 {
+		return
+	}
+	defer s.serveReady()
 	for len(s.deferred) > 0 {
 		fn := s.deferred[0]
 		s.deferred = s.deferred[1:]
@@ -335,8 +339,12 @@ func (s *Server) expires() bool {
 }
 
 // sleep returns the time until a key expires or a timer is due; negative if neither will happen (ae.c:
-// usUntilEarliestTimer).
+// usUntilEarliestTimer). It is 0 if this pass has left something to the next one: what comes after executeResumed may
+// end the wait of clients that have sent more, and what comes after write may have something to say.
 func (s *Server) sleep() time.Duration {
+	if len(s.resumed) > 0 || len(s.pendingWrites) > 0 {
+		return 0
+	}
 	if s.evicting || s.persist.loads() || s.replicas.isUrgent() || s.follow.isUrgent() {
 		return 0
 	}
