@@ -18,6 +18,7 @@ type Following struct {
 const (
 	errReadOnly   store.Error = "READONLY You can't write against a read only replica."
 	errMasterDown store.Error = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
+	errNoOrder    store.Error = "ERR the stream of a master has no such command: it is not executed"
 	errScriptCut  store.Error = "ERR Can not execute the command on a stale replica"
 
 	// ErrWaitReplica refuses WAIT.
@@ -43,6 +44,8 @@ func (ex *Executor) Follow(f *Following) {
 // refusal is the error for a request of a client, or nil.
 func (f *Following) refusal(ex *Executor, s *Session, cmd *Command, args [][]byte) error {
 	switch {
+	case s.Master && cmd.needsClient():
+		return errNoOrder
 	case s.Master:
 		return nil
 	case f.ReadOnly && ex.flagsOf(s, cmd, args)&Write != 0:

@@ -75,14 +75,15 @@ func (r *Replay) failed(cmd *Command, answer string) {
 		"the command '%s'", answer, cmd.Name)
 }
 
-// needsClient reports whether a command acts on its connection, or on the server and not on keys. Redis appends none of
-// them.
+// needsClient reports whether a command acts on its connection, or on the server and not on keys. Redis propagates none
+// of them.
 func (cmd *Command) needsClient() bool {
 	switch cmd.Name {
 	case "select", "ping", "echo":
 		return false
 	}
-	return cmd.Flags&Write == 0 && (cmd.Flags&Admin != 0 || cmd.Group == "connection")
+	return cmd.Flags&(Write|MayReplicate) == 0 &&
+		(cmd.Flags&Admin != 0 || cmd.Group == "connection" || cmd.Group == "pubsub")
 }
 
 // End ends the replay. A transaction without its EXEC has no effect.

@@ -102,7 +102,7 @@ func (ex *Executor) refuse(s *Session, cmd *Command, args [][]byte, err error) e
 		}
 		return execAborted(err)
 	}
-	if s.InMulti() {
+	if s.InMulti() && err != errNoOrder { // the rest of a master's transaction is as good as without it
 		s.Tx.aborted = true
 	}
 	return err

@@ -215,7 +215,6 @@ func (f *following) goOn(l *link, at follow.Position) {
 func (f *following) obey(l *link, e follow.Event) {
 	f.execute(l, e.Args)
 	switch {
-	case f.host == "": // the request has made this server a master
 	case l.client.sess.InMulti():
 		f.partial = append(f.partial, e.Data...)
 	default:
