@@ -9,9 +9,9 @@ import (
 // ServeReady serves the clients that wait for keys with something new. Do calls it after each
 // command, and the server where keys change without a command
 // (blocked.c: handleClientsBlockedOnKeys). BLMOVE may make further keys ready while it is served.
-// While a script runs, its keys are not ready yet.
+// While a script runs, its keys are not ready yet, and if it was cut they never are.
 func (ws *Waiters) ServeReady() {
-	if ws.ex.Depth > 0 {
+	if ws.ex.Depth > 0 || ws.ex.Cut {
 		return
 	}
 	later := 0

@@ -82,7 +82,7 @@ func exec(c *Call) error {
 	ex.sizes.exec = len(c.Buf)
 	c.Array(t.queue.len)
 	start := ex.Now.Mono
-	ex.Depth++
+	ex.enter()
 	for cmd, args := range t.queue.all(t.room) {
 		if cap(args) > cap(t.room) {
 			t.room = args
@@ -92,9 +92,12 @@ func exec(c *Call) error {
 			ex.fail(c.Writer, mark, err)
 			continue
 		}
-		start = ex.run(cmd, s, args, c.Writer, mark, start)
+		start = ex.runInside(cmd, s, args, c.Writer, start)
 		if ex.Observer != nil {
 			ex.Observer.Called(s, cmd, args, c.Buf[mark:], "exec")
+		}
+		if ex.Cut {
+			break
 		}
 	}
 	ex.Depth--

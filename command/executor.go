@@ -63,6 +63,10 @@ type Executor struct {
 	// Depth counts the running commands that run other commands: EXEC and scripts. Inside them no
 	// command may block, and the time stands still (server.h: execution_nesting).
 	Depth int
+	half  bool // see HasHalf
+
+	// Cut says that a unit was cut. This executor runs no command any more: see unit.go.
+	Cut bool
 
 	// calls[Depth] is the Call of the running command. EVAL inside EXEC makes the greatest depth:
 	// EXEC has calls[0], EVAL calls[1] and the script's commands calls[2].

@@ -237,6 +237,12 @@ func (p *Propagation) abandon() {
 	p.end()
 }
 
+// cutOff throws the unit away. Nobody listens any more: the keys have a half, and nothing that follows from it counts.
+func (p *Propagation) cutOff() {
+	p.file.to, p.file.ops, p.replicas.to, p.replicas.ops, p.others = nil, 0, nil, 0, nil
+	p.listens()
+}
+
 const (
 	multiRequest = "*1\r\n$5\r\nMULTI\r\n"
 	execRequest  = "*1\r\n$4\r\nEXEC\r\n"

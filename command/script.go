@@ -111,7 +111,7 @@ func (sc *Scripts) begin(c *Call, name string, flags luaeval.Flags) error {
 		on: true, by: c.Sess, db: c.Sess.DB, name: name, args: c.Args, started: sc.ex.Now.Mono,
 		readOnly: readOnly || noWrites, allowOOM: allowOOM,
 	}
-	sc.ex.Depth++
+	sc.ex.enter()
 	return nil
 }
 
@@ -138,7 +138,7 @@ func (sc *Scripts) call(args [][]byte, w *resp.Writer) {
 		sc.run.wrote = true
 	}
 	mark := len(w.Buf)
-	ex.run(cmd, sc.run.by, args, w, mark, ex.Clock.Mono())
+	ex.runInside(cmd, sc.run.by, args, w, ex.Clock.Mono())
 	if ex.Observer != nil {
 		ex.Observer.Called(sc.run.by, cmd, args, w.Buf[mark:], sc.run.name)
 	}

@@ -45,6 +45,7 @@ func (sc *Scripts) poll(ran time.Duration) error {
 	ex.resume(saved)
 	switch {
 	case stop:
+		ex.cutOff()
 		return errShutDown
 	case !run.killed:
 		return nil

@@ -32,10 +32,12 @@ func (s *Server) processEventsWhileBlocked() (stop bool) {
 	s.executeResumed()
 	s.trace.Lower(floor)
 	if s.persist.flush() {
+		s.replicas.handOver()
 		s.write()
 	}
 	s.freeClosed()
 	s.inbox.answer()
+	s.stopping.advance()
 	if s.loop.Stopped() {
 		s.close(script) // its client gets no reply: the script was cut off
 		return true

@@ -74,12 +74,10 @@ func (d *debugging) commands() []debugCommand {
 
 // debugging is what DEBUG has set.
 type debugging struct {
-	s           *Server
-	cronPaused  bool // DEBUG PAUSE-CRON 1
-	terminating bool // a signal wants the server to end once cron is no longer paused
-	interrupted bool // it was SIGINT
-	noExpire    bool // DEBUG SET-ACTIVE-EXPIRE 0
-	flushSleep  time.Duration
+	s          *Server
+	cronPaused bool // DEBUG PAUSE-CRON 1
+	noExpire   bool // DEBUG SET-ACTIVE-EXPIRE 0
+	flushSleep time.Duration
 }
 
 // DEBUG subcommand [argument ...] (debug.c: debugCommand)
@@ -157,9 +155,6 @@ func (d *debugging) rewrite(c *command.Call, _ [][]byte) error {
 
 func (d *debugging) pauseCron(c *command.Call, args [][]byte) error {
 	d.cronPaused = debugSwitch(args[0])
-	if d.terminating && !d.cronPaused {
-		d.s.finishBySignal(d.interrupted)
-	}
 	c.OK()
 	return nil
 }

@@ -154,7 +154,7 @@ func (in *inbox) post(fn func()) {
 }
 
 func (s *Server) executeInternal() {
-	for len(s.inbox.posted) > 0 {
+	for len(s.inbox.posted) > 0 && !s.ex.Cut {
 		fn := s.inbox.posted[0]
 		s.inbox.posted = s.inbox.posted[1:]
 		fn()

@@ -166,7 +166,9 @@ func (l *labState) move(m *move) {
 	clock.Held = false
 	l.expire() // if the clock was set back, the store sorts its deadlines anew
 	m.expired = l.ks.Stats.Expired - expired
-	l.replicas.look()
+	if !l.ex.Cut { // else the keys have half a transaction, and a LAB CRASH is next
+		l.replicas.look()
+	}
 }
 
 // catchUp runs everything that became due since the last pass, each at its own time.
@@ -192,7 +194,7 @@ func (l *labState) catchUp() {
 func (l *labState) step(to int64) {
 	for {
 		at, ok := l.nextDeadline()
-		if !ok || at > to {
+		if !ok || at > to || l.ex.Cut {
 			return
 		}
 		mono := l.ex.Clock.Mono()

@@ -122,7 +122,10 @@ func (end *crash) option(word string, arg []byte, longest int64, onDisk bool) er
 // get theirs once the server listens again, or once it is down. LOSE NOTHING keeps what Redis has on
 // disk. That is neither scripts nor what CONFIG SET and ACL SETUSER have changed.
 func (l *labState) crash() {
-	if len(l.deferred) > 0 { // the crash comes last
+	switch {
+	case l.crashing == nil: // a script was cut, so it has come before its turn
+		return
+	case len(l.deferred) > 0 && !l.ex.Cut: // it comes last
 		l.deferred = append(l.deferred, l.crash)
 		return
 	}
@@ -139,6 +142,10 @@ func (l *labState) crash() {
 		} else if !c.closed {
 			l.resetConn(c)
 		}
+	}
+	for _, c := range end.by { // a script may have kept it waiting
+		c.protected = false
+		l.wantWrite(c)
 	}
 	l.pausing.endAll()
 	clear(l.resumed)
@@ -168,6 +175,12 @@ func (l *labState) crash() {
 	l.freeClosed()
 }
 
+// keepsKeys reports whether the keys in memory outlive a crash. An append only file has what has arrived in it, so they
+// are loaded from there.
+func (l *labState) keepsKeys(lose loss) bool {
+	return lose == loseNothing && !(l.disk != nil && l.cfg.AppendOnly)
+}
+
 // startAgain makes the state that New makes, except for listeners and clients.
 func (l *labState) startAgain(lose loss) {
 	l.follow.stop()
@@ -185,13 +198,13 @@ func (l *labState) startAgain(lose loss) {
 	var code command.Code
 	l.doctor.Restreams()
 	switch {
-	case l.disk != nil && (lose != loseNothing || l.cfg.AppendOnly):
+	case l.disk != nil && !l.keepsKeys(lose):
 		if l.stored == nil {
 			l.stored = l.ks
 		}
 		l.ks = newKeyspace(l.cfg)
 		l.doctor.Restarted()
-	case lose == loseNothing:
+	case l.keepsKeys(lose):
 		code.Libraries = l.ex.Scripts.Code().Libraries
 		l.ks.Stats = store.Stats{}
 	default:

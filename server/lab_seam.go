@@ -111,12 +111,22 @@ func (l *labState) resumeWithFault(c *client, reply []byte) {
 	}
 }
 
-// serveOthersOfLab is processEventsWhileBlocked. If this pass got a LAB CRASH, the script ends. A LAB HOLD
-// WAIT may time out, although no other timer runs.
+// serveOthersOfLab is processEventsWhileBlocked. If this pass got a LAB CRASH, the script is cut, and the crash comes
+// next. One that keeps the keys waits for a script that has changed them. A LAB HOLD WAIT may time out, although no
+// other timer runs.
 func (l *labState) serveOthersOfLab() (stop bool) {
-	if l.crashing != nil {
+	switch end := l.crashing; {
+	case end == nil:
+	case l.keepsKeys(end.lose) && l.ex.HasHalf():
+		for _, c := range end.by { // the reply comes behind the crash
+			c.protected = true
+			l.unqueue(c)
+		}
+	default:
 		l.running.ending = resetEnd
 		l.close(l.running)
+		l.deferred = slices.Insert(l.deferred, 0, l.crash)
+		l.loop.Post(func() {}) // requests of the program around may be left for the next pass
 		return true
 	}
 	l.endOverdue()

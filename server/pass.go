@@ -58,13 +58,20 @@ func (s *Server) executePhase() {
 	s.executeResumed()
 	s.runDeferred()
 	s.evictMore()
+	if !s.ex.Cut { // half a transaction is nothing to save
+		s.advance()
+	}
+	s.endExecution()
+}
+
+// advance gives everything that takes several passes its part of this one.
+func (s *Server) advance() {
 	s.persist.advance()
 	s.failover.advance()
 	s.stopping.advance()
 	if s.follow.host != "" && !s.persist.loads() {
 		s.follow.advance()
 	}
-	s.endExecution()
 }
 
 func (s *Server) beginExecution() { s.executing = s.ex.Tick() }
@@ -72,13 +79,14 @@ func (s *Server) beginExecution() { s.executing = s.ex.Tick() }
 func (s *Server) endExecution() { s.stats.Executing += s.ex.Now.Mono - s.executing }
 
 // runDeferred calls the functions that commands of this pass left for the time when all commands
-// are executed. These functions may add others. They may load keys that clients wait for.
+// are executed. These functions may add others. They may load keys that clients wait for. If a unit was cut, only LAB
+// CRASH makes the keys whole again.
 func (s *Server) runDeferred() {
 	if len(s.deferred) == 0 {
 		return
 	}
 	defer s.serveReady()
-	for len(s.deferred) > 0 {
+	for len(s.deferred) > 0 && !(s.ex.Cut && s.loop.Stopped()) {
 		fn := s.deferred[0]
 		s.deferred = s.deferred[1:]
 		fn()
@@ -169,7 +177,7 @@ func (s *Server) prefetch(from int) (end int) {
 // Replies go to the end of its output.
 func (s *Server) executeClient(c *client) {
 	s.clients.evict()
-	if c.closed || s.loop.Stopped() { // another connection may have its descriptor already, or SHUTDOWN has saved
+	if c.closed || s.loop.Stopped() || s.ex.Cut { // another connection may have its descriptor, or SHUTDOWN has saved
 		s.pool.Reclaim(&c.Conn)
 		return
 	}

@@ -147,15 +147,20 @@ func (p *persistence) abortBackground() {
 }
 
 // flushed aborts a save of what FLUSHALL has deleted. With save points the empty keyspace is saved at once (db.c:
-// flushAllDataAndResetRDB).
+// flushAllDataAndResetRDB). Inside of EXEC or a script that would be half of what these change, so it comes later.
 func (p *persistence) flushed() {
 	if p.background.snapshot != nil {
 		p.background.snapshot.Abort()
 	}
-	if p.s.cfg.Save != "" {
-		p.abortBackground()
-		_ = p.save() // the log has the reason
+	if p.s.cfg.Save == "" || p.s.isLoading() {
+		return
 	}
+	p.abortBackground()
+	if p.s.ex.Depth > 0 {
+		p.s.deferred = append(p.s.deferred, p.flushed)
+		return
+	}
+	_ = p.save() // the log has the reason
 }
 
 // underWay is the snapshot of a save or of a rewrite of the append only file. There is at most one.

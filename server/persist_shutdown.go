@@ -45,8 +45,7 @@ func (s *Server) shutdown(c *command.Call) error {
 	if busy != nil && !how.nosave {
 		return busy // a script must not be cut in the middle
 	}
-	how.now = how.now || busy != nil // an endless script would hold up the end
-	if s.stopping.begin(how) {
+	if s.stopping.begin(how, busy != nil) {
 		s.stopping.await(c)
 		return nil
 	}
@@ -63,8 +62,8 @@ func (s *Server) abortShutdown(c *command.Call) error {
 	switch {
 	case s.stopping.on:
 		s.stopping.cancel()
-	case s.debugging.terminating:
-		s.debugging.terminating = false
+	case s.stopping.signalled:
+		s.stopping.signalled = false
 	default:
 		return store.Error("ERR No shutdown in progress.")
 	}
@@ -85,7 +84,7 @@ func (s *Server) finish(how shutdownWords) bool {
 		s.log('#', "Errors trying to shut down the server. Check the logs for more information.")
 		return false
 	}
-	if (how.save || s.cfg.Save != "" && !how.nosave) && !s.isLoading() {
+	if s.saves(how) {
 		s.log('*', "Saving the final RDB snapshot before exiting.")
 		delay := s.cfg.RDBKeySaveDelay
 		s.cfg.RDBKeySaveDelay = 0 // a test that has failed in the middle must not wait for its end
@@ -104,15 +103,37 @@ func (s *Server) finish(how shutdownWords) bool {
 	return true
 }
 
-// finishBySignal does what shutdown-on-sigterm or shutdown-on-sigint says.
-func (s *Server) finishBySignal(interrupt bool) {
+// saves reports whether the end of the server is a save.
+func (s *Server) saves(how shutdownWords) bool {
+	return (how.save || s.cfg.Save != "" && !how.nosave) && !s.isLoading()
+}
+
+// savesHalf reports whether the end of the server would save half of what a script or a transaction does.
+func (s *Server) savesHalf(how shutdownWords) bool { return s.saves(how) && s.ex.HasHalf() }
+
+// signal is SIGTERM or SIGINT.
+func (e *stopping) signal(interrupt bool) {
+	e.signalled, e.interrupt = true, interrupt
+	if e.obeySignal(); e.signalled && !e.s.debugging.cronPaused {
+		e.s.log('*', "Waiting for a script that has changed keys before saving. SHUTDOWN NOSAVE cuts it.")
+	}
+}
+
+// obeySignal does what shutdown-on-sigterm or shutdown-on-sigint says. It waits while DEBUG PAUSE-CRON pauses cron. A
+// save also waits for the end of a script that has changed keys: they have a half of it.
+func (e *stopping) obeySignal() {
+	s := e.s
 	words := strings.Fields(s.cfg.ShutdownOnSigterm)
-	if interrupt {
+	if e.interrupt {
 		words = strings.Fields(s.cfg.ShutdownOnSigint)
 	}
 	has := func(word string) bool { return slices.Contains(words, word) }
 	how := shutdownWords{save: has("save"), nosave: has("nosave"), force: has("force"), now: has("now")}
-	if s.stopping.begin(how) {
+	if s.debugging.cronPaused || s.savesHalf(how) {
+		return
+	}
+	e.signalled = false
+	if e.begin(how, false) {
 		return
 	}
 	if !s.finish(how) {

@@ -215,6 +215,7 @@ func (f *following) goOn(l *link, at follow.Position) {
 func (f *following) obey(l *link, e follow.Event) {
 	f.execute(l, e.Args)
 	switch {
+	case f.s.ex.Cut: // it is not executed
 	case l.client.sess.InMulti():
 		f.partial = append(f.partial, e.Data...)
 	default:

@@ -20,28 +20,32 @@ type stopping struct {
 	on    bool
 	how   shutdownWords
 	until int64 // ns, by Server.now
-	over  bool  // the timeout
 	timer *reactor.Timer
 	waits []waiter // clients in SHUTDOWN
+
+	signalled bool // SIGTERM or SIGINT wants the end, once it may come
+	interrupt bool // it was SIGINT
 }
 
-// begin reports whether the server has to wait before it ends.
-func (e *stopping) begin(how shutdownWords) bool {
-	if e.on {
+// begin reports whether the server has to wait for replicas before it ends. SHUTDOWN NOSAVE cuts a slow script at once,
+// also if another end waits.
+func (e *stopping) begin(how shutdownWords, cuts bool) bool {
+	if e.on && !cuts {
 		return true
 	}
 	s := e.s
 	s.log('*', "User requested shutdown...")
 	timeout := time.Duration(s.cfg.ShutdownTimeout) * time.Second
-	if how.now || timeout == 0 || s.replicas.haveAll() {
+	if cuts || how.now || timeout == 0 || s.replicas.haveAll() {
 		return false
 	}
 	e.on, e.how, e.until = true, how, s.now+int64(timeout)
-	e.timer = s.loop.After(timeout, func() time.Duration {
-		s.inbox.posted = append(s.inbox.posted, func() { e.over = true }) // where commands are executed
-		return 0
-	})
-	if s.ex.Pause == command.PauseNone {
+	e.timer = s.loop.After(timeout, func() time.Duration { return 0 }) // advance looks at the time
+	switch {
+	case s.ex.Pause != command.PauseNone:
+	case s.ex.Depth > 0: // a slow script runs
+		s.replicas.askNow()
+	default:
 		s.deferred = append(s.deferred, s.replicas.askNow)
 	}
 	s.pausing.begin(byShutdown, command.PauseWrites, forever)
@@ -62,9 +66,14 @@ func (e *stopping) await(c *command.Call) {
 	c.Await(func(out *resp.Writer) { out.Error(string(errShutdown)) })
 }
 
-// advance ends the server once it has not to wait any more. All commands of the pass are executed.
+// advance ends the server once it has not to wait any more. All commands of the pass are executed, or a slow script
+// runs, which the end cuts.
 func (e *stopping) advance() {
-	if !e.on || !e.over && !e.s.replicas.haveAll() {
+	if e.signalled {
+		e.obeySignal()
+	}
+	switch {
+	case !e.on, e.s.ex.Clock.Mono() < e.until && !e.s.replicas.haveAll(), e.s.savesHalf(e.how):
 		return
 	}
 	if !e.s.finish(e.how) {

@@ -366,10 +366,5 @@ func (s *Server) Stop() {
 // signals: while DEBUG PAUSE-CRON pauses it, SHUTDOWN ABORT can take the signal back. Any goroutine may call it.
 func (s *Server) Terminate(interrupt bool) {
 	s.glass.open()
-	s.loop.Post(func() {
-		s.debugging.interrupted = interrupt
-		if s.debugging.terminating = s.debugging.cronPaused; !s.debugging.terminating {
-			s.finishBySignal(interrupt)
-		}
-	})
+	s.loop.Post(func() { s.stopping.signal(interrupt) })
 }
