@@ -50,13 +50,8 @@ type feed struct {
 // bytes are whole requests, valid until fn returns. The first one is SELECT.
 func (p *Propagation) Listen(fn func(unit []byte)) { p.listen(&p.file, fn) }
 
-// Replicate is Listen for the stream of replicas. Who listened before gets what an EXEC has changed so far.
-func (p *Propagation) Replicate(fn func(unit []byte)) {
-	if p.replicas.to != nil {
-		p.replicas.end()
-	}
-	p.listen(&p.replicas, fn)
-}
+// Replicate is Listen for the stream of replicas. An EXEC that ends the stream is not in it.
+func (p *Propagation) Replicate(fn func(unit []byte)) { p.listen(&p.replicas, fn) }
 
 // Watch calls fn after each command that has changed something and is not the master's, until it is called with nil.
 func (p *Propagation) Watch(fn func(c *Call)) {

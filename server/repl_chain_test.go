@@ -209,7 +209,7 @@ func TestACircleOfReplicasIsRefused(t *testing.T) {
 	}
 }
 
-// What an EXEC has changed before it makes the server a replica is in the stream. The new master does not have it.
+// What an EXEC has changed before it makes the server a replica is in no stream. The data of the new master replace it.
 func TestChangesBeforeAChangeOfRolesCount(t *testing.T) {
 	first, second := newNode(t, "a"), newNode(t, "b")
 	second.follows(t, first)

@@ -132,7 +132,7 @@ func (f *following) follow(host string, port int) {
 		f.s.lab.noteDemoted(port)
 		f.timer = f.s.loop.After(replPeriod, f.tick)
 		f.s.replicas.demote()
-		f.known, f.db = true, 0 // the new master begins with SELECT
+		f.known, f.db = !f.s.ex.HasHalf(), 0 // no stream has what this EXEC has changed. The new master begins with SELECT
 	}
 	f.s.endWaits()
 	f.host, f.port = host, port
