@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	random "math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/miniredisd/miniredisd/internal/config"
@@ -149,6 +150,12 @@ func (m Masters) Terminate(interrupt bool) {
 	for _, s := range m {
 		s.Terminate(interrupt)
 	}
+}
+
+// Terminates reports whether Terminate has asked for an end that is still to come: it waits, and nobody has aborted it.
+// Any goroutine may call it.
+func (m Masters) Terminates() bool {
+	return slices.ContainsFunc(m, func(s *Server) bool { return s.stopping.asked.Load() })
 }
 
 // Addrs returns the addresses of all masters in order. Call it before Run.

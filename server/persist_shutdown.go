@@ -64,6 +64,7 @@ func (s *Server) abortShutdown(c *command.Call) error {
 		s.stopping.cancel()
 	case s.stopping.signalled:
 		s.stopping.signalled = false
+		s.stopping.asked.Store(false)
 	default:
 		return store.Error("ERR No shutdown in progress.")
 	}
@@ -137,6 +138,7 @@ func (e *stopping) obeySignal() {
 		return
 	}
 	if !s.finish(how) {
+		e.asked.Store(false)
 		s.log('#', "SIGTERM received but errors trying to shut down the server, check the logs for more information")
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
@@ -23,8 +24,9 @@ type stopping struct {
 	timer *reactor.Timer
 	waits []waiter // clients in SHUTDOWN
 
-	signalled bool // SIGTERM or SIGINT wants the end, once it may come
-	interrupt bool // it was SIGINT
+	signalled bool         // SIGTERM or SIGINT wants the end, once it may come
+	interrupt bool         // it was SIGINT
+	asked     *atomic.Bool // Terminate was called, and the end was neither aborted nor impossible
 }
 
 // begin reports whether the server has to wait for replicas before it ends. SHUTDOWN NOSAVE cuts a slow script at once,
@@ -93,7 +95,8 @@ func (e *stopping) cancel() {
 			e.s.ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Error(string(errShutdown)) })
 		}
 	}
-	*e = stopping{s: e.s}
+	e.asked.Store(false)
+	*e = stopping{s: e.s, asked: e.asked}
 	e.s.pausing.end(byShutdown)
 }
 

@@ -44,6 +44,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/clock"
@@ -251,7 +252,7 @@ func (s *Server) makeParts(clock *clock.Clock) {
 	s.listeners.s, s.pausing.s, s.monitors.s, s.recorder.s, s.debugging.s = s, s, s, s, s
 	s.persist = newPersistence(s)
 	s.replicas = newReplicas(s)
-	s.follow.s, s.failover.s, s.stopping.s = s, s, s
+	s.follow.s, s.failover.s, s.stopping = s, s, stopping{s: s, asked: new(atomic.Bool)}
 	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
 	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
 	s.figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
@@ -366,5 +367,6 @@ func (s *Server) Stop() {
 // signals: while DEBUG PAUSE-CRON pauses it, SHUTDOWN ABORT can take the signal back. Any goroutine may call it.
 func (s *Server) Terminate(interrupt bool) {
 	s.glass.open()
+	s.stopping.asked.Store(true)
 	s.loop.Post(func() { s.stopping.signal(interrupt) })
 }

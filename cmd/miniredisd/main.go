@@ -336,16 +336,15 @@ func ready(cfg *config.Config, log *rlog.Logger) {
 	notify(cfg, log, "READY=1\nSTATUS=Ready to accept connections\n")
 }
 
-// obeySignals ends all masters on the first SIGTERM or SIGINT, and the process on a second SIGINT.
+// obeySignals ends all masters on the first SIGTERM or SIGINT, and the process on a second SIGINT before that end.
 // SIGUSR1 writes the trace.
 func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Logger) {
-	asked := false
 	for sig := range signals {
 		switch {
 		case sig == syscall.SIGUSR1:
 			masters[0].SaveTrace() // several masters have no trace
 			continue
-		case sig == syscall.SIGINT && asked:
+		case sig == syscall.SIGINT && masters.Terminates():
 			log.Signal("You insist... exiting now.")
 			os.Exit(1)
 		case sig == syscall.SIGINT:
@@ -356,7 +355,6 @@ func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Log
 		default:
 			log.Signal("Received SIGTERM scheduling shutdown...")
 		}
-		asked = true
 		masters.Terminate(sig == syscall.SIGINT)
 	}
 }

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 func TestShutdownAbortCancelsASignalWhileCronIsPaused(t *testing.T) {
@@ -36,4 +41,27 @@ func TestAServerGoesOnWhenNobodyReadsItsLog(t *testing.T) {
 	require.Equal(t, "PONG", c.Do("PING").Str)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM)) // logs three lines
 	require.NoError(t, p.cmd.Wait())
+}
+
+// A signal that saves waits for a script that has changed keys. It can be taken back: the next SIGINT is the first one
+// then, and only the one behind it ends the process at once.
+func TestASecondInterruptEndsAServerThatWaitsForAScript(t *testing.T) {
+	p := start(t, "redis-server", "", "--port", "0", "--save", "3600 1", "--busy-reply-threshold", "1")
+	p.port()
+	c, script := p.dial(), p.dial()
+	endless := "redis.call('SET', 'half', 'v') while true do end"
+	require.NoError(t, script.Send(resp.AppendRequest(nil, "EVAL", endless, "0")))
+	redistest.Until(t, func() bool { return strings.HasPrefix(c.Do("PING").Str, "BUSY ") })
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGINT} {
+		require.NoError(t, p.cmd.Process.Signal(sig))
+		p.waitFor("Waiting for a script that has changed keys before saving.")
+		require.True(t, strings.HasPrefix(c.Do("PING").Str, "BUSY "))
+		require.Equal(t, "OK", c.Do("SHUTDOWN", "ABORT").Str)
+	}
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	p.waitFor("Waiting for a script that has changed keys before saving.")
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGINT))
+	p.waitFor("You insist... exiting now.")
+	require.Equal(t, 1, p.exit())
+	require.NoFileExists(t, filepath.Join(p.cmd.Dir, "dump.rdb"))
 }
