@@ -83,7 +83,7 @@ type Engine struct {
 	scriptScope, libraryScope scope
 	loading                   *Library // the library that is being loaded
 	guards                    []guard  // by the depth of pcalls
-	guardedCall               *lua.LFunction
+	guardedCall, watchedCall  *lua.LFunction
 
 	operators map[string]lua.LValue // functions for operators
 	unused    map[string]lua.LValue // redis.call and redis.pcall as statements
@@ -165,11 +165,12 @@ func stacks() lua.Options {
 	}
 }
 
-// coroutineStacks returns the options of a coroutine. Its stacks begin small: a script may make
-// many.
+// coroutineStacks returns the options of a coroutine. Its stacks begin small and grow: a script may
+// make many.
 func coroutineStacks() lua.Options {
 	o := stacks()
-	o.CallStackSize, o.RegistrySize, o.RegistryGrowStep = leastFrames, 256, 4<<10
+	o.CallStackSize, o.MinimizeStackMemory = coroutineFrames, true
+	o.RegistrySize, o.RegistryGrowStep = 256, 4<<10
 	return o
 }
 
@@ -225,7 +226,7 @@ func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {
 	s.keyTable = e.give("KEYS", s, s.keys, s.keyTable, keys)
 	s.argTable = e.give("ARGV", s, s.argv, s.argTable, args)
 	e.l.Push(s.fn)
-	e.answer(0, w)
+	e.answer(0, long, w)
 	if long {
 		e.l.RemoveContext()
 	}
@@ -252,17 +253,28 @@ func (e *Engine) RunFunction(f *Function, keys, args [][]byte, w *resp.Writer) {
 	e.l.Push(f.call)
 	e.l.Push(e.stringTable(keys))
 	e.l.Push(e.stringTable(args))
-	e.answer(2, w)
+	e.answer(2, f.long, w)
 	if f.long {
 		e.l.RemoveContext()
 	}
 	e.finish()
 }
 
+// attempt calls the pushed function with n arguments and notes its failure. Only what is long has
+// functions of its own, and can fill the stack. On a full stack no error handler can run, and gopher-lua
+// would then describe each frame, in quadratic time. So watchedCall takes the handler's place.
+func (e *Engine) attempt(n, results int, long bool) error {
+	if !long {
+		return e.l.PCall(n, results, e.handler)
+	}
+	e.l.Insert(e.watchedCall, -(n + 1))
+	return e.l.PCall(n+1, results, nil)
+}
+
 // answer calls the pushed function with n arguments. It appends the result, or the failure, to w.
-func (e *Engine) answer(n int, w *resp.Writer) {
+func (e *Engine) answer(n int, long bool, w *resp.Writer) {
 	start := len(w.Buf)
-	err := e.l.PCall(n, 1, e.handler)
+	err := e.attempt(n, 1, long)
 	if err == nil {
 		if err = e.writeReply(w, e.l.Get(-1)); err != nil {
 			e.run.fail.text = "ERR " + err.Error()

@@ -18,8 +18,8 @@ func (e *Engine) openLibs() {
 	l := e.l
 	e.lib = lualib.New(l, &e.limits, e.o.Seed)
 	e.globals = e.lib.Globals
-	e.handler = l.NewFunction(e.noteFailure)
-	e.guardedCall = e.newGuarded()
+	e.handler = l.NewFunction(e.handle)
+	e.guardedCall, e.watchedCall = e.calling(e.raised), e.calling(e.failed)
 	e.operators = e.lib.Operators()
 	e.unused = e.unusedCalls()
 
@@ -76,28 +76,24 @@ func (e *Engine) showGlobals(globals *lua.LTable) *lua.LTable {
 	return e.lib.View(globals, globals, e.lib.Show(visible))
 }
 
-// noteFailure is the error handler of Run (eval.c: __redis__err__handler). It runs before
-// the stack is unwound, and notes what the reply needs.
-func (e *Engine) noteFailure(l *lua.LState) int {
-	f := &e.run.fail
-	v := l.Get(1)
-	if text, ok := v.(lua.LString); ok {
-		v = lua.LString(e.named(l, 1, string(text)))
-	}
-	f.text, f.counted = e.errorText(v), isCounted(v)
-	f.source, f.line = "", 0
-	for level := 1; ; level++ {
-		at, ok := l.GetStack(level)
-		if !ok {
-			break
-		}
-		if _, err := l.GetInfo("Sl", at, lua.LNil); err == nil && at.Source != "" {
-			f.source, f.line = sourceOf(at.Source), at.CurrentLine
-			break
-		}
-	}
+// handle is the error handler of a script that is not long (eval.c: __redis__err__handler). It runs
+// before the stack is unwound.
+func (e *Engine) handle(l *lua.LState) int {
+	e.noteFailure(l, l.Get(1), 1)
 	l.Push(l.Get(1))
 	return 1
+}
+
+// noteFailure notes what the reply needs of an error v that was raised at a level of the stack.
+func (e *Engine) noteFailure(l *lua.LState, v lua.LValue, level int) {
+	f := &e.run.fail
+	if text, ok := v.(lua.LString); ok {
+		v = lua.LString(e.named(l, level, string(text)))
+	}
+	f.text, f.counted = e.errorText(v), isCounted(v)
+	if f.source, f.line = e.codePosition(l, level); f.source == inGo {
+		f.source, f.line = e.codePosition(l, level+1)
+	}
 }
 
 // describeError is __redis__err__handler(error), which Redis leaves among the globals of scripts. It

@@ -20,7 +20,7 @@ func alone(o Options) *Engine {
 
 // A hostile script soon ends with an error. The next script finds the engine as before.
 func TestHostileScriptsAreBounded(t *testing.T) {
-	e := alone(Options{Budget: 8 << 20, MaxBulk: 64 << 20, MaxSteps: 1 << 20})
+	e := alone(Options{Budget: 12 << 20, MaxBulk: 64 << 20, MaxSteps: 1 << 20})
 	for name, c := range map[string]struct{ script, want string }{
 		"a huge string":        {`return string.rep("x", 1e11)`, "not enough memory"},
 		"a huge concatenation": {`local s = ("x"):rep(1e6) for i = 1, 20 do s = s .. s end`, "not enough memory"},

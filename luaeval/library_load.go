@@ -59,7 +59,7 @@ func (e *Engine) runLibrary(lib *Library, chunk *lua.LFunction) error {
 	e.loading = lib
 	e.l.SetContext(&e.limits)
 	e.l.Push(chunk)
-	err := e.l.PCall(0, 0, e.handler)
+	err := e.attempt(0, 0, true)
 	e.l.RemoveContext()
 	e.l.SetTop(0)
 	e.l.G.CurrentThread = e.l

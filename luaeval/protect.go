@@ -16,14 +16,18 @@ type guard struct {
 	from  *lua.LState // the state that called pcall
 }
 
+// Frames of a stack (luaconf.h: LUAI_MAXCALLS). Lua uses some itself. A coroutine's stack doubles, and the
+// last time within the limit leads to 16384.
 const (
-	mostFrames  = 16000
+	coroutineFrames = 16384
+
+	mostFrames  = 19998
 	leastFrames = 200
 	keptGuards  = 16 // guards that are kept between scripts
 )
 
 // guardFrames is how deep calls may nest in a pcall, by the number of pcalls around it.
-func guardFrames(depth int) int { return max(leastFrames, mostFrames>>min(depth, 16)) }
+func guardFrames(depth int) int { return max(leastFrames, mostFrames>>max(depth-1, 0)-depth) }
 
 // takeGuard returns the guard for a call from l. Guards nest, because a coroutine cannot yield out
 // of a pcall.
@@ -50,7 +54,7 @@ func (e *Engine) takeGuard(l *lua.LState) *lua.LState {
 func (e *Engine) newGuard(depth int) *lua.LState {
 	watched := e.maker.Context() != nil
 	e.maker.RemoveContext() // with a context, NewThread would start a goroutine
-	e.maker.Options.CallStackSize = guardFrames(depth)
+	e.maker.Options.CallStackSize, e.maker.Options.MinimizeStackMemory = guardFrames(depth), false
 	p, _ := e.maker.NewThread()
 	e.maker.Options = coroutineStacks()
 	p.Options = coroutineStacks()
@@ -95,6 +99,9 @@ func (e *Engine) level(l *lua.LState, level int) (on *lua.LState, at int, replac
 	for ; l != nil; l = e.caller(l) {
 		i := 0
 		for at, ok := l.GetStack(0); ok; at, ok = l.GetStack(i) {
+			if i == level && e.isWatched(l, at) {
+				return nil, 0, false
+			}
 			if i == level {
 				return l, i, false
 			}
@@ -107,9 +114,14 @@ func (e *Engine) level(l *lua.LState, level int) (on *lua.LState, at int, replac
 	return nil, 0, false
 }
 
-// newGuarded makes the function that runs on a guard: it calls its first argument with the others.
-func (e *Engine) newGuarded() *lua.LFunction {
-	raised := e.raised
+// isWatched reports whether a call is the lowest one of a long script, which Lua does not have.
+func (e *Engine) isWatched(l *lua.LState, at *lua.Debug) bool {
+	f, _ := l.GetInfo("f", at, lua.LNil)
+	return f == e.watchedCall
+}
+
+// calling makes a function that calls its first argument with the others. An error calls raised.
+func (e *Engine) calling(raised func(*lua.LState)) *lua.LFunction {
 	return e.l.NewFunction(func(l *lua.LState) int {
 		l.Panic = raised
 		l.Call(l.GetTop()-1, lua.MultRet)
@@ -123,7 +135,19 @@ func (e *Engine) raised(l *lua.LState) {
 	if text, ok := v.(lua.LString); ok {
 		v = lua.LString(e.named(l, 0, string(text)))
 	}
-	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: "none"}) // a stack trace costs time
+	unwind(v)
+}
+
+// failed is called on the state of a long script when an error is raised: nobody catches it.
+func (e *Engine) failed(l *lua.LState) {
+	v := l.Get(-1)
+	e.noteFailure(l, v, 0)
+	unwind(v)
+}
+
+// unwind ends all calls up to the last PCall. Without StackTrace, gopher-lua would describe each of them.
+func unwind(v lua.LValue) {
+	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: "none"})
 }
 
 // protected calls f with the top n values of l and removes them. The returned state holds the
@@ -135,7 +159,11 @@ func (e *Engine) protected(l *lua.LState, f lua.LValue, n int) (*lua.LState, err
 			return nil, &lua.ApiError{Type: lua.ApiErrorRun, Object: text}
 		}
 	}
-	c, running := e.lib.Enter(l), l.G.CurrentThread
+	c, ok := e.lib.TryEnter()
+	if !ok {
+		return nil, &lua.ApiError{Type: lua.ApiErrorRun, Object: lua.LString(lualib.StackOfC)}
+	}
+	running := l.G.CurrentThread
 	p := e.takeGuard(l)
 	p.Push(e.guardedCall)
 	p.Push(f)
@@ -210,7 +238,7 @@ func (e *Engine) xpcall(l *lua.LState) int {
 	for left := mostHandlers - e.lib.Calls.All; left > 0 && err != nil && callable; left-- {
 		v := e.caught(err)
 		if left == handlersBehind {
-			v = lua.LString("C stack overflow")
+			v = lua.LString(lualib.StackOfC)
 		}
 		l.Push(v)
 		if p, err = e.protected(l, handler, 1); err == nil {

@@ -36,7 +36,7 @@ func (lib *Lib) arithmetic(l *lua.LState, left, right lua.LValue, event string, 
 		return 1
 	}
 	if f := lib.otherMeta(l, left, right, event); f != lua.LNil {
-		l.Push(lib.callback(l, f, left, right))
+		l.Push(lib.metamethod(l, f, left, right))
 		return 1
 	}
 	bad := left

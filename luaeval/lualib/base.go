@@ -7,9 +7,12 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// maxCalls is how deep pcall, resume and callbacks of library functions may nest (luaconf.h:
-// LUAI_MAXCCALLS).
-const maxCalls = 200
+// maxCalls is how deep pcall, metamethods and callbacks of library functions may nest (luaconf.h:
+// LUAI_MAXCCALLS). The script itself is one of these calls in Lua.
+const maxCalls = 198
+
+// StackOfC is the error of calls that nest deeper.
+const StackOfC = "C stack overflow"
 
 // maxUnpack is one more than the number of values that unpack may return (luaconf.h:
 // LUAI_MAXCSTACK).
@@ -46,15 +49,37 @@ func (lib *Lib) assert(l *lua.LState) int {
 // above zero.
 type Calls struct{ All, Here, Guards int }
 
-// Enter counts a call of Lua code. It returns the count to restore afterwards; code that catches an
-// error restores it too.
-func (lib *Lib) Enter(l *lua.LState) Calls {
-	c := lib.Calls
-	if c.All >= maxCalls {
-		Raise(l, "C stack overflow")
+// TryEnter counts a call of Lua code, unless too many nest. It returns the count to restore afterwards;
+// code that catches an error restores it too.
+func (lib *Lib) TryEnter() (before Calls, ok bool) {
+	if lib.Calls.All >= maxCalls {
+		return lib.Calls, false
 	}
+	return lib.count(), true
+}
+
+func (lib *Lib) count() (before Calls) {
+	before = lib.Calls
 	lib.Calls.All++
 	lib.Calls.Here++
+	return before
+}
+
+// enter is TryEnter for a library function. Its error has no position, as in C.
+func (lib *Lib) enter(l *lua.LState) Calls {
+	c, ok := lib.TryEnter()
+	if !ok {
+		l.Error(lua.LString(StackOfC), 0)
+	}
+	return c
+}
+
+// enterOperator is enter for a metamethod, which the code of the script calls.
+func (lib *Lib) enterOperator(l *lua.LState) Calls {
+	c, ok := lib.TryEnter()
+	if !ok {
+		Raise(l, StackOfC)
+	}
 	return c
 }
 
@@ -197,12 +222,7 @@ func (lib *Lib) text(l *lua.LState, v lua.LValue) lua.LValue {
 		}
 	}
 	if f, ok := l.GetMetaField(v, "__tostring").(*lua.LFunction); ok {
-		l.Push(f)
-		l.Push(v)
-		l.Call(1, 1)
-		out := l.Get(-1)
-		l.Pop(1)
-		return out
+		return lib.callback(l, f, v)
 	}
 	return lua.LString(v.String())
 }

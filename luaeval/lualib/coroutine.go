@@ -8,6 +8,9 @@ import (
 // garbage collector runs.
 const maxCoroutines = 10000
 
+// coroutineBytes is what the stacks of a coroutine take at first, measured.
+const coroutineBytes = 26 << 10
+
 func (lib *Lib) coroutineLib() *lua.LTable {
 	return lib.Functions(map[string]lua.LGFunction{
 		"create": lib.thread, "wrap": lib.coWrap, "resume": lib.coResume, "yield": lib.coYield,
@@ -24,7 +27,7 @@ func (lib *Lib) thread(l *lua.LState) int {
 	if lib.threads++; lib.threads > maxCoroutines {
 		Raise(l, "too many coroutines")
 	}
-	lib.Charge(l, 16<<10)
+	lib.Charge(l, coroutineBytes)
 	if l.Context() == nil {
 		return lib.gopher["coroutine.create"](l)
 	}
@@ -72,7 +75,12 @@ func (lib *Lib) resume(l *lua.LState) int {
 		l.Push(lua.LString("cannot resume " + status + " coroutine"))
 		return 2
 	}
-	c, running := lib.Enter(l), l.G.CurrentThread
+	if lib.Calls.All > maxCalls { // one more than other calls may have
+		l.Push(lua.LFalse)
+		l.Push(lua.LString(StackOfC))
+		return 2
+	}
+	c, running := lib.count(), l.G.CurrentThread
 	lib.Calls.Here = 0
 	n := lib.gopher["coroutine.resume"](l)
 	lib.Calls = c
@@ -82,12 +90,18 @@ func (lib *Lib) resume(l *lua.LState) int {
 	}
 	if n > 1 && l.Get(-n) == lua.LFalse {
 		if text, ok := l.Get(-1).(lua.LString); ok {
+			if text == overflow { // it was raised where there is no position yet
+				text = lua.LString(th.Where(0) + " stack overflow")
+			}
 			l.Pop(1)
 			l.Push(lua.LString(lib.SayAsLua(string(text))))
 		}
 	}
 	return n
 }
+
+// overflow is gopher-lua's error of a stack that grows no more.
+const overflow = "lua callstack overflow"
 
 func statusOf(l, th *lua.LState) string {
 	switch {

@@ -87,7 +87,7 @@ func (lib *Lib) concatPairs(l *lua.LState, top int) int {
 			}
 			Raise(l, "attempt to concatenate a "+bad.Type().String()+" value")
 		}
-		right = lib.callback(l, f, left, right)
+		right = lib.metamethod(l, f, left, right)
 	}
 	l.Push(right)
 	return 1

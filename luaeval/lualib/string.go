@@ -55,7 +55,7 @@ func (lib *Lib) strByte(l *lua.LState) int {
 	i := lib.OptInt(l, 2, 1, "byte")
 	from, to := span(len(s), i, lib.OptInt(l, 3, i, "byte"))
 	if to-from >= maxUnpack {
-		Raise(l, "string slice too long")
+		Raise(l, "stack overflow (string slice too long)")
 	}
 	for _, c := range []byte(s[from:to]) {
 		l.Push(lua.LNumber(c))

@@ -169,7 +169,7 @@ func (o *Output) replace(m *matcher, repl lua.LValue, s, end int) {
 	case *lua.LTable:
 		v = l.GetTable(r, m.capture(l, 0, s, end))
 	case *lua.LFunction:
-		c := lib.Enter(l)
+		c := lib.enter(l)
 		l.Push(r)
 		l.Call(m.captures(l, s, end, true), 1)
 		lib.Calls = c

@@ -176,7 +176,16 @@ func (lib *Lib) tableForeachI(l *lua.LState) int {
 
 // callback calls f, which a script has given, and returns its first result.
 func (lib *Lib) callback(l *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
-	c := lib.Enter(l)
+	return lib.callCounted(l, lib.enter(l), f, args...)
+}
+
+// metamethod is callback for a metamethod of an operator.
+func (lib *Lib) metamethod(l *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
+	return lib.callCounted(l, lib.enterOperator(l), f, args...)
+}
+
+// callCounted calls f and restores the count c.
+func (lib *Lib) callCounted(l *lua.LState, c Calls, f lua.LValue, args ...lua.LValue) lua.LValue {
 	l.Push(f)
 	for _, v := range args {
 		l.Push(v)

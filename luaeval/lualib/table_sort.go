@@ -14,7 +14,7 @@ func (lib *Lib) tableSort(l *lua.LState) int {
 			TypeError(l, 2, "sort", "function")
 		}
 	}
-	c := lib.Enter(l)
+	c := lib.enter(l)
 	s := sorter{lib, l, t, l.Get(2)}
 	s.sort(1, border(t)) // nothing in a read-only table: none of them has elements
 	lib.Calls = c

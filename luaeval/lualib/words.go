@@ -51,6 +51,7 @@ func vmErrors() []vmError {
 		{`__unm undefined$`, "attempt to perform arithmetic on a nil value"},
 		{`__len undefined$`, "attempt to get length of a nil value"},
 		{`registry overflow$`, "stack overflow"},
+		{`too many recursions in (\w+)$`, "loop in $1"},
 		{`^ bad argument #(\d+) to \(anonymous\) \((.*) expected, got nil\)$`,
 			"bad argument #$1 to '?' ($2 expected, got no value)"},
 		{`^ bad argument #(\d+) to \(anonymous\) \((.*)\)$`, "bad argument #$1 to '?' ($2)"},
