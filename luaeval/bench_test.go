@@ -65,6 +65,23 @@ func BenchmarkLockScripts(b *testing.B) {
 	}
 }
 
+// BenchmarkTables measures tables that have no holes, and tables that may have some.
+func BenchmarkTables(b *testing.B) {
+	e := alone(Options{})
+	for _, c := range []struct{ name, script string }{
+		{"append", `local t = {} for i = 1, 1000 do t[#t + 1] = i end return #t`},
+		{"fill", `local t = {} for i = 1, 1000 do t[i] = i end return #t`},
+		{"fill and delete", `local t = {} for i = 1, 1000 do t[i] = i end for i = 1, 1000 do t[i] = nil end return #t`},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				evalOn(e, 2, c.script, nil)
+			}
+		})
+	}
+}
+
 // BenchmarkPcall measures protected calls, with and without an error.
 func BenchmarkPcall(b *testing.B) {
 	e := alone(Options{})

@@ -20,7 +20,7 @@ func (e *Engine) compile(s *Script, code string) error {
 		return errors.New("ERR Error compiling script (new function): " + err.Error())
 	}
 	s.fn = fn
-	s.long, s.global = c.Long, c.Named
+	s.long, s.global, s.exact = c.Long, c.Named, c.Exact
 	for i, b := range c.Bound {
 		switch b.Name {
 		case "KEYS":

@@ -38,6 +38,8 @@
 //   - `..`, `%`, `^` and the values of a numeric for are computed by functions of lualib, because the
 //     virtual machine prints, rounds and converts differently from Lua.
 //   - Calls inside pcall and xpcall run on a stack of their own: see guard.
+//   - A text that may ask for the length of a table with holes changes tables by functions of lualib, which
+//     keep what Lua's answer depends on. It is exact: see [compile.Code].
 //   - The error of a failed operation names the variable at fault: see compile.NameOf.
 //
 // load and loadstring take the same way while a script runs: see loadText.

@@ -128,6 +128,7 @@ type Script struct {
 	keyTable   *lua.LTable // kept from run to run when the script only reads it
 	argTable   *lua.LTable
 	global     bool // it may read KEYS in _G
+	exact      bool // the library keeps the shapes of its tables
 	long       bool // it may run for long: it needs a context
 	place      *list.Element
 }
@@ -216,7 +217,7 @@ func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {
 	r := &e.run
 	r.script, r.name, r.proto, r.fail = s, s.SHA, 2, failure{}
 	e.limits.Begin()
-	e.lib.Begin()
+	e.lib.Begin(s.exact)
 	size := sizeOf(keys) + sizeOf(args)
 	long := s.long || size > largeWords
 	if long {
@@ -245,7 +246,7 @@ func (e *Engine) RunFunction(f *Function, keys, args [][]byte, w *resp.Writer) {
 	r := &e.run
 	r.name, r.proto, r.fail = f.Name, 2, failure{}
 	e.limits.Begin()
-	e.lib.Begin()
+	e.lib.Begin(f.exact)
 	if f.long {
 		e.l.SetContext(&e.limits)
 		e.limits.Weigh()
@@ -352,6 +353,7 @@ func (e *Engine) fill(up *lua.Upvalue, kept *lua.LTable, words [][]byte) *lua.LT
 		up.SetValue(e.stringTable(words))
 		return nil
 	}
+	kept.Metatable = lua.LNil
 	old := kept.Len()
 	if old > 64 || len(words) > 64 {
 		kept = e.stringTable(words)

@@ -144,7 +144,7 @@ func (e *Engine) arrayFrom(l *lua.LState, b []byte, n, next int) (lua.LValue, in
 		e.lib.Charge(l, lualib.ElementBytes)
 		var v lua.LValue
 		v, next = e.fromReply(l, b, next)
-		t.RawSetInt(k+1, v)
+		e.lib.SetInt(t, k+1, v)
 	}
 	return t, next
 }

@@ -26,6 +26,8 @@ type Function struct {
 
 	call *lua.LFunction
 	long bool // it may run for long: it needs a context
+
+	exact bool // the library keeps the shapes of tables
 }
 
 // Libraries are the loaded libraries and their functions (functions.h: functionsLibCtx). All

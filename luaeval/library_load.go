@@ -34,6 +34,7 @@ func (e *Engine) LoadLibrary(ls *Libraries, code []byte, replace bool) (*Library
 	if err != nil {
 		return nil, errors.New("ERR Error compiling function: " + err.Error())
 	}
+	e.lib.Begin(compiled.Exact)
 	if err := e.runLibrary(lib, chunk); err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func (e *Engine) LoadLibrary(ls *Libraries, code []byte, replace bool) (*Library
 	}
 	release(compiled, chunk)
 	for _, f := range lib.Functions {
-		f.long = !compiled.IsBrief(f.call)
+		f.long, f.exact = !compiled.IsBrief(f.call), compiled.Exact
 	}
 	return lib, ls.add(lib, old)
 }

@@ -62,7 +62,7 @@ func (e *Engine) named(l *lua.LState, level int, text string) string {
 	switch {
 	case isLua && said != text:
 		reg, operand = c.operand(words[2])
-	case !isLua && (words[2] == "concatenate" || words[2] == "perform"):
+	case !isLua && (words[2] == "concatenate" || words[2] == "perform" || words[2] == "index" || words[2] == "get"):
 		if c, isLua = codeAt(l, level+1); isLua {
 			return said[:at] + c.ofOperator(level, words[2], said[at:])
 		}
@@ -147,7 +147,7 @@ func (c code) ofOperator(level int, action, text string) string {
 		return text
 	}
 	callee, ok := c.l.GetStack(level)
-	if !ok || op != lua.OP_CALL && op != lua.OP_TAILCALL || b < 3 {
+	if !ok || op != lua.OP_CALL && op != lua.OP_TAILCALL || b < 2 {
 		return text
 	}
 	operand := func(i int) lua.LValue {
@@ -168,7 +168,10 @@ func (c code) ofOperator(level int, action, text string) string {
 
 // firstUnfit returns the first of n operands, from the right, that an operator cannot use, or 0.
 func (c code) firstUnfit(action string, n int, operand func(i int) lua.LValue) int {
-	if action == "perform" {
+	switch action {
+	case "index", "get":
+		return 1
+	case "perform":
 		if _, ok := lualib.ToNumber(operand(1)); ok {
 			return 2
 		}

@@ -32,16 +32,25 @@ func TestRecursionEndsAsOnRedis(t *testing.T) {
 	}
 }
 
-// A metamethod is a call of C, which nest less deep.
+// A metamethod is a call of C. These nest less deep.
 func TestMetamethodsEndAsOnRedis(t *testing.T) {
 	s := newSides(t)
-	for _, event := range []string{
-		"__concat=function(a,b) d=d+1 return a..b end", "__mod=function(a,b) d=d+1 return a%b end",
-		"__pow=function(a,b) d=d+1 return a^b end", "__tostring=function(a) d=d+1 return tostring(a) end",
+	for _, c := range [][2]string{
+		{"__concat=function(a,b) d=d+1 return a..b end", "t..1"}, {"__mod=function(a,b) d=d+1 return a%b end", "t%1"},
+		{"__pow=function(a,b) d=d+1 return a^b end", "t^1"}, {"__add=function(a,b) d=d+1 return a+b end", "1+t"},
+		{"__unm=function(a) d=d+1 return -a end", "-t"}, {"__eq=function(a,b) d=d+1 return a==b end", "t==u"},
+		{"__lt=function(a,b) d=d+1 return a<b end", "t<u"}, {"__le=function(a,b) d=d+1 return a<=b end", "t<=u"},
+		{"__tostring=function(a) d=d+1 return tostring(a) end", "tostring(t)"},
+		{"__index=function(t,k) d=d+1 return t[k+1] end", "t[1]"},
+		{"__newindex=function(t,k,v) d=d+1 t[k+1]=v end", "(function() t[1]=2 end)()"},
 	} {
-		do := map[string]string{"__c": "t..1", "__m": "t%1", "__p": "t^1", "__t": "tostring(t)"}[event[:3]]
-		head := "local d=0 local t=setmetatable({},{" + event + "}) "
-		s.same(t, head+"return "+do, nil)
-		s.same(t, head+"pcall(function() return "+do+" end) return d", nil)
+		head := "local d,m=0,{" + c[0] + "} local t,u=setmetatable({},m),setmetatable({},m) "
+		s.same(t, head+"return "+c[1], nil)
+		s.same(t, head+"pcall(function() return "+c[1]+" end) return d", nil)
 	}
+	s.same(t, "local m={} m.__index=function(t,k) error('x',2) end\nlocal t=setmetatable({},m)\nreturn t.a", nil)
+	s.same(t, "local m={} m.__newindex=function(t,k,v) rawset(t,k,v) end local t=setmetatable({},m) t[2]=1 t[1]=1 "+
+		"return {#t, getmetatable(t)==m}", nil)
+	s.same(t, "local t=setmetatable({},{__index=function() coroutine.yield(1) end}) "+
+		"return {coroutine.resume(coroutine.create(function() return t.x end))}", nil)
 }

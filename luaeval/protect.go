@@ -97,27 +97,26 @@ func (e *Engine) where(l *lua.LState, level int) string {
 // state is nil beyond the last level.
 func (e *Engine) level(l *lua.LState, level int) (on *lua.LState, at int, replaced bool) {
 	for ; l != nil; l = e.caller(l) {
-		i := 0
+		i, hidden := 0, 0
 		for at, ok := l.GetStack(0); ok; at, ok = l.GetStack(i) {
-			if i == level && e.isWatched(l, at) {
+			f, _ := l.GetInfo("f", at, lua.LNil)
+			switch fn, _ := f.(*lua.LFunction); {
+			case lualib.IsCounted(fn):
+				hidden++
+				i++
+				continue
+			case i-hidden == level && fn == e.watchedCall: // the lowest call of a long script
 				return nil, 0, false
-			}
-			if i == level {
+			case i-hidden == level:
 				return l, i, false
 			}
-			if i += 1 + int(frameField(at, "TailCall")); i > level {
-				return l, level, true
+			if i += 1 + int(frameField(at, "TailCall")); i-hidden > level {
+				return l, level + hidden, true
 			}
 		}
-		level -= i - 1 // the lowest frame is guardedCall, which stands for pcall
+		level -= i - hidden - 1 // the lowest frame is guardedCall, which stands for pcall
 	}
 	return nil, 0, false
-}
-
-// isWatched reports whether a call is the lowest one of a long script, which Lua does not have.
-func (e *Engine) isWatched(l *lua.LState, at *lua.Debug) bool {
-	f, _ := l.GetInfo("f", at, lua.LNil)
-	return f == e.watchedCall
 }
 
 // calling makes a function that calls its first argument with the others. An error calls raised.

@@ -47,6 +47,7 @@ type Code struct {
 	Escapes map[string]bool // the words that are used as values
 	Long    bool            // the text may run for long
 	Named   bool            // the globals are fields of the environment
+	Exact   bool            // the library keeps the shapes of tables
 
 	brief map[*lua.FunctionProto]bool
 }
@@ -83,26 +84,37 @@ func (e *Error) Error() string {
 
 // Compile compiles the tree of a text. The error is an *Error.
 func Compile(tree []ast.Stmt, t *Text) (*Code, error) {
-	code, err := compile(tree, t, t.Named)
-	if code == nil && err == nil {
-		return compile(tree, t, true)
+	m := mode{t.Named, t.Named}
+	for {
+		code, must, err := compile(tree, t, m)
+		if err != nil || must == m {
+			return code, err
+		}
+		m = must
 	}
-	return code, err
+}
+
+// mode is how a text is compiled.
+type mode struct {
+	named bool // globals are fields of the environment
+	exact bool // the lengths of tables with holes are Lua's
 }
 
 // reaches is the panic that ends the compilation of a text that can reach environments.
 type reaches struct{}
 
-// compile returns nothing when the text must be compiled with its globals as fields.
-func compile(tree []ast.Stmt, t *Text, named bool) (code *Code, err error) {
+// compile also returns how the text must be compiled. The code counts only if that is m.
+func compile(tree []ast.Stmt, t *Text, m mode) (code *Code, must mode, err error) {
 	c := &compiler{
 		text: t, byName: map[string]int{}, bound: map[string]int{}, notes: map[origin]string{}, line: 1,
-		code: &Code{Named: named, Escapes: map[string]bool{}},
-		meta: named, long: named,
+		code: &Code{Named: m.named, Exact: m.exact, Escapes: map[string]bool{}},
+		meta: m.named, long: m.named, mode: m,
 	}
 	defer func() {
 		switch ended := recover().(type) {
-		case nil, reaches:
+		case nil:
+		case reaches:
+			must = mode{named: true, exact: true}
 		case *Error:
 			err = ended
 		default:
@@ -110,7 +122,7 @@ func compile(tree []ast.Stmt, t *Text, named bool) (code *Code, err error) {
 		}
 	}()
 	c.open(0)
-	if named {
+	if m.named {
 		c.bind(Environment, t.Env)
 	}
 	c.stmts(tree)
@@ -120,7 +132,7 @@ func compile(tree []ast.Stmt, t *Text, named bool) (code *Code, err error) {
 	if c.meta {
 		c.code.brief = nil
 	}
-	return c.code, nil
+	return c.code, mode{m.named, m.exact || c.holes.exact()}, nil
 }
 
 // compiler is the compilation of one text.
@@ -136,6 +148,9 @@ type compiler struct {
 	line   int               // of the last token that was compiled
 	level  int               // blocks and expressions around
 	unused ast.Expr          // the function that a statement calls
+
+	mode  mode
+	holes holes
 
 	iterator *ast.FuncCallExpr // the call that a generic for begins with
 

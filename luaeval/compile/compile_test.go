@@ -26,10 +26,19 @@ func operators(l *lua.LState) map[string]lua.LValue {
 		},
 		"%": func(l *lua.LState) lua.LValue { return lua.LNumber(l.ToInt(1) % l.ToInt(2)) },
 		"^": func(l *lua.LState) lua.LValue { return l.Get(1) },
+		"#": func(l *lua.LState) lua.LValue { return lua.LNumber(l.ObjLen(l.Get(1))) },
 	} {
 		list[name] = l.NewFunction(func(l *lua.LState) int { l.Push(do(l)); return 1 })
 	}
 	list["for"] = l.NewFunction(func(l *lua.LState) int { return 3 })
+	list["{}"] = l.NewFunction(func(*lua.LState) int { return 0 })
+	list["[]="] = l.NewFunction(func(l *lua.LState) int { l.SetTable(l.Get(1), l.Get(2), l.Get(3)); return 0 })
+	list["{...}"] = l.NewFunction(func(l *lua.LState) int {
+		for i := 3; i <= l.GetTop(); i++ {
+			l.Get(1).(*lua.LTable).RawSetInt(l.ToInt(2)+i-3, l.Get(i))
+		}
+		return 0
+	})
 	return list
 }
 

@@ -30,6 +30,13 @@
 // are fields of the environment, which is the first upvalue of each of its functions. A function passes
 // its environment on to the functions that it makes, as in Lua. See [SetEnvironment].
 //
+// # Lengths
+//
+// The length of a table with holes is one of several numbers. Lua's choice depends on how it keeps the table, and so
+// on all that happened to it. An exact text calls Text.Operators for `#`, assignments to fields and
+// constructors. Other texts use instructions. A text is compiled again to be exact when it asks for lengths
+// and may make a hole: see holes.
+//
 // # The virtual machine
 //
 // It is Lua's, but for these habits:

@@ -251,6 +251,10 @@ func (c *compiler) table(x *ast.TableExpr) exp {
 	at := c.emit(lua.OP_NEWTABLE, 0, 0, 0)
 	e := value(open, at)
 	c.toNext(&e)
+	c.noteFields(x)
+	if c.mode.exact {
+		c.shape(e.a, x)
+	}
 	base, waiting, items, keys := e.a, 0, 0, 0
 	for i, field := range x.Fields {
 		if waiting == listSize {
@@ -261,6 +265,14 @@ func (c *compiler) table(x *ast.TableExpr) exp {
 			c.field(base, x, field)
 			keys++
 			continue
+		}
+		if c.mode.exact && i == len(x.Fields)-1 && isOpen(field.Value) {
+			if waiting > 0 {
+				c.storeList(base, items, waiting)
+			}
+			c.openList(base, items, field.Value)
+			waiting = 0
+			break
 		}
 		v := c.expr(field.Value)
 		if v.isOpen() && i == len(x.Fields)-1 {
@@ -288,7 +300,7 @@ func (c *compiler) field(base int, x *ast.TableExpr, field *ast.Field) {
 	key := c.expr(field.Key)
 	k := c.toOperand(&key)
 	v := c.expr(field.Value)
-	c.emit(lua.OP_SETTABLE, base, k, c.toOperand(&v))
+	c.setField(base, k, c.toOperand(&v), origin{})
 	c.f.free = free
 }
 

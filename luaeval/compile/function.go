@@ -41,6 +41,8 @@ type variable struct {
 	block *block
 	reg   int
 
+	isValue bool // its first value is not nil
+
 	counts  bool // a loop sets it, to numbers up to largest
 	largest float64
 }
@@ -49,6 +51,7 @@ type variable struct {
 type block struct {
 	outer    *block
 	loop     bool
+	fills    bool // its first variable counts from 1 on
 	captured bool // a function captures one of its variables
 	breaks   int  // jumps out of the loop
 	from     int  // its first variable, as an index of compiler.vars

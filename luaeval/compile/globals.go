@@ -25,6 +25,7 @@ func (c *compiler) bind(name string, v lua.LValue) int { return c.bindAs(name, n
 
 // bindAs is bind for a value that is not the only one with its name.
 func (c *compiler) bindAs(key, name string, v lua.LValue) int {
+	c.notice(name)
 	if i, ok := c.bound[key]; ok {
 		return i
 	}
@@ -92,6 +93,7 @@ func (c *compiler) boundUpvalue(i int, as origin) exp {
 
 // globalField is a global that is a field of the environment.
 func (c *compiler) globalField(name string) exp {
+	c.notice(name)
 	e := value(global, 0)
 	e.as = origin{Global, name}
 	return e

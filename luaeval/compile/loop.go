@@ -85,7 +85,8 @@ func (c *compiler) numberFor(s *ast.NumberForStmt) {
 	c.declare("(for index)", "(for limit)", "(for step)")
 	from := c.steps
 	start := c.emitLong(lua.OP_FORPREP, base, noJump+maxJump)
-	c.forBody(start, largest, s.Stmts, s.Name)
+	fills := isOne(s.Init) && (s.Step == nil || isOne(s.Step))
+	c.forBody(start, loopBody{largest, fills, true, s.Stmts}, s.Name)
 	again := c.emitLong(lua.OP_FORLOOP, base, noJump+maxJump)
 	c.atLine(line)
 	c.patch(again, start+1)
@@ -119,23 +120,37 @@ func (c *compiler) genericFor(s *ast.GenericForStmt) {
 	c.check(3) // a call of the iterator takes so many
 	c.declare("(for generator)", "(for state)", "(for control)")
 	start := c.jump()
-	c.forBody(start, notCounted, s.Stmts, s.Names...)
+	name := ""
+	if c.ticks(s.Exprs) {
+		name = s.Exprs[0].(*ast.FuncCallExpr).Func.(*ast.IdentExpr).Value
+	}
+	c.forBody(start, loopBody{notCounted, name == "ipairs", name != "", s.Stmts}, s.Names...)
 	c.emit(lua.OP_TFORLOOP, base, 0, len(s.Names))
 	c.atLine(line)
 	c.patch(c.jump(), start+1)
 	c.closeBlock()
 }
 
-// forBody compiles the body of a for. The last variable has values up to largest.
-func (c *compiler) forBody(start int, largest float64, body []ast.Stmt, names ...string) {
-	c.openBlock(false)
+// loopBody is the body of a for.
+type loopBody struct {
+	largest float64 // value of the last variable
+	fills   bool    // the first variable is 1, 2, 3 and so on
+	values  bool    // the first two variables are never nil
+	stmts   []ast.Stmt
+}
+
+func (c *compiler) forBody(start int, body loopBody, names ...string) {
+	c.openBlock(false).fills = body.fills
 	c.declare(names...)
 	c.reserve(len(names))
-	if largest < notCounted {
-		last := &c.vars[len(c.vars)-1]
-		last.counts, last.largest = true, largest
+	for i := range names[:min(len(names), 2)] {
+		c.vars[len(c.vars)-len(names)+i].isValue = body.values
 	}
-	c.block(body)
+	if body.largest < notCounted {
+		last := &c.vars[len(c.vars)-1]
+		last.counts, last.largest = true, body.largest
+	}
+	c.block(body.stmts)
 	c.closeBlock()
 	c.patchToHere(start)
 }

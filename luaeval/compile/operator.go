@@ -44,7 +44,7 @@ func (c *compiler) arithmetic(x *ast.ArithmeticOpExpr, e *exp) {
 	case "/":
 		op = lua.OP_DIV
 	default:
-		c.operator(x.Operator, e, a, b, left, right.as)
+		c.operator(x.Operator, e, []int{a, b}, left, right.as)
 		return
 	}
 	e.become(open, c.emit(op, 0, a, b))
@@ -53,24 +53,13 @@ func (c *compiler) arithmetic(x *ast.ArithmeticOpExpr, e *exp) {
 }
 
 // operator calls the function for an operator. The operands may be in the first free registers.
-func (c *compiler) operator(name string, e *exp, a, b int, left, right origin) {
+func (c *compiler) operator(name string, e *exp, operands []int, names ...origin) {
 	f := c.f
 	free := f.free
-	for _, reg := range [2]int{a, b} {
-		if reg < constantBit && reg >= f.free {
-			f.free = reg + 1
-		}
+	base, pc := c.callOperator(name, 2, operands)
+	for i, name := range names {
+		c.note(pc, i+1, name)
 	}
-	f.spare += 3
-	base := f.free
-	c.reserve(3)
-	c.emit(lua.OP_GETUPVAL, base, c.operatorUpvalue(name), 0)
-	c.operand(base+1, a)
-	c.operand(base+2, b)
-	pc := c.emit(lua.OP_CALL, base, 3, 2)
-	c.note(pc, 1, left)
-	c.note(pc, 2, right)
-	f.spare -= 3
 	f.free = free
 	if base == free {
 		c.reserve(1)
@@ -205,7 +194,16 @@ func (c *compiler) length(x *ast.UnaryLenOpExpr) exp {
 		e = c.word(id)
 	} else {
 		c.step(slowStep)
+		c.holes.asks = c.holes.asks || !isString(x.Expr)
 		e = c.expr(x.Expr)
+		if c.mode.exact {
+			of := e.as
+			reg := c.toAny(&e)
+			c.freeValue(&e)
+			r := value(void, 0)
+			c.operator("#", &r, []int{reg}, of)
+			return r
+		}
 	}
 	return c.unary(lua.OP_LEN, &e)
 }

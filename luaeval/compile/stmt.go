@@ -129,6 +129,7 @@ func (c *compiler) target(x ast.Expr) exp {
 	case *ast.IdentExpr:
 		if i, ok := c.byName[x.Value]; ok {
 			c.long = c.long || c.vars[i].counts
+			c.holes.assign(x.Value)
 			return c.ident(x.Value)
 		}
 		c.line = max(c.line, x.Line())
@@ -152,6 +153,13 @@ func (c *compiler) assign(s *ast.AssignStmt) {
 	var room [4]exp
 	targets := room[:0]
 	for i, x := range s.Lhs {
+		if to, ok := x.(*ast.AttrGetExpr); ok {
+			var v ast.Expr
+			if i < len(s.Rhs) {
+				v = s.Rhs[i]
+			}
+			c.noteWrite(to, v)
+		}
 		if i > 0 {
 			c.limit(c.f, i, maxLevels-c.level, "variables in assignment")
 		}

@@ -274,8 +274,7 @@ func (c *compiler) store(to, e *exp) {
 		c.emit(lua.OP_SETTABLE, env, key, from)
 	case indexed:
 		from := c.toOperand(e)
-		c.emit(lua.OP_SETTABLE, to.a, to.b, from)
-		c.note(c.pc()-1, 1, to.of)
+		c.setField(to.a, to.b, from, to.of)
 	}
 	c.freeValue(e)
 }

@@ -22,7 +22,7 @@ const maxUnpack = 8000
 func (lib *Lib) Base() map[string]*lua.LFunction {
 	list := map[string]*lua.LFunction{"next": lib.next}
 	for name, f := range map[string]lua.LGFunction{
-		"assert": lib.assert, "setmetatable": lib.setMetatable, "rawget": lib.rawGet, "rawset": lib.rawSet,
+		"assert": lib.assert, "setmetatable": lib.setMetatable, "rawget": lib.rawGet, "rawset": lib.setRaw,
 		"rawequal": lib.gopher["_G.rawequal"], "pairs": lib.pairs, "ipairs": lib.ipairs, "select": lib.selectArgs,
 		"tonumber": lib.tonumber, "tostring": lib.toString, "type": lib.typeOf, "unpack": lib.unpack,
 		"collectgarbage": lib.collectGarbage, "gcinfo": lib.collectGarbage,
@@ -78,7 +78,7 @@ func (lib *Lib) enter(l *lua.LState) Calls {
 func (lib *Lib) enterOperator(l *lua.LState) Calls {
 	c, ok := lib.TryEnter()
 	if !ok {
-		Raise(l, StackOfC)
+		l.RaiseError("%s", StackOfC)
 	}
 	return c
 }
@@ -96,7 +96,7 @@ func (lib *Lib) setMetatable(l *lua.LState) int {
 	if m, ok := meta.(*lua.LTable); ok && lib.shown[lib.behind(m)] == m {
 		meta = lib.behind(m) // the virtual machine reads metatables without metamethods
 	}
-	t.Metatable = meta
+	lib.setMeta(t, meta)
 	l.SetTop(1)
 	return 1
 }
@@ -107,12 +107,12 @@ func (lib *Lib) rawGet(l *lua.LState) int {
 	return 1
 }
 
-func (lib *Lib) rawSet(l *lua.LState) int {
+func (lib *Lib) setRaw(l *lua.LState) int {
 	t := checkTable(l, 1, "rawset")
 	CheckAny(l, 2, "rawset")
 	CheckAny(l, 3, "rawset")
 	lib.mayChange(l, t)
-	l.RawSet(t, l.Get(2), l.Get(3))
+	lib.rawSet(l, t, l.Get(2), l.Get(3))
 	l.SetTop(1)
 	return 1
 }
@@ -270,7 +270,7 @@ func (lib *Lib) unpack(l *lua.LState) int {
 	t := lib.behind(checkTable(l, 1, "unpack"))
 	i, j := lib.OptInt(l, 2, 1, "unpack"), 0
 	if l.Get(3) == lua.LNil {
-		j = border(t)
+		j = lib.border(t)
 	} else {
 		j = lib.CheckInt(l, 3, "unpack")
 	}

@@ -142,7 +142,7 @@ func (r *jsonReader) elements(t *lua.LTable, n, from int) *lua.LTable {
 		r.lib.Charge(r.l, ElementBytes*len(values))
 	}
 	for i, v := range values {
-		t.RawSetInt(n+i+1, v)
+		r.lib.SetInt(t, n+i+1, v)
 	}
 	r.held = r.held[:from]
 	return t

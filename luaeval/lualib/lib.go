@@ -14,6 +14,7 @@ type Lib struct {
 	Limits *limits.Limits
 	Calls  Calls
 	Null   *lua.LUserData // cjson.null
+	Exact  bool           // the shapes of tables are kept
 
 	// Globals is the environment of all functions.
 	Globals *lua.LTable
@@ -26,11 +27,14 @@ type Lib struct {
 	next     *lua.LFunction
 	element  *lua.LFunction // iterator of ipairs
 	words    []vmError
-	integers [256]lua.LValue
-	threads  int
-	short    []byte      // buffer of shortOutput
-	math     *lua.LTable // gopher-lua's
-	random   uint64      // state of math.random
+
+	shapes      map[*lua.LTable]*shape            // of tables with a metatable
+	metamethods map[*lua.LFunction]*lua.LFunction // what counted has made of a function
+	integers    [256]lua.LValue
+	threads     int
+	short       []byte      // buffer of shortOutput
+	math        *lua.LTable // gopher-lua's
+	random      uint64      // state of math.random
 }
 
 // LargestHole bounds the memory of one assignment. `t[n] = 1` makes an array of n elements below
@@ -65,8 +69,11 @@ func New(l *lua.LState, bounds *limits.Limits, seedOfRandom uint32) *Lib {
 	return lib
 }
 
-// Begin resets the counts of the script before.
-func (lib *Lib) Begin() { lib.Calls, lib.threads = Calls{}, 0 }
+// Begin resets the counts of the script before. The next text is exact or not.
+func (lib *Lib) Begin(exact bool) {
+	lib.Calls, lib.threads, lib.Exact = Calls{}, 0, exact
+	lib.shapes, lib.metamethods = nil, nil
+}
 
 // Tables returns the libraries that scripts see, by name. The cjson among them uses the given
 // settings.

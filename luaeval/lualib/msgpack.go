@@ -153,7 +153,7 @@ func (u *unpacker) table(n int, pairs bool, depth int) lua.LValue {
 			k = u.value(depth + 1)
 		}
 		v := u.value(depth + 1)
-		u.l.RawSet(t, k, v)
+		u.lib.rawSet(u.l, t, k, v)
 	}
 	return t
 }

@@ -9,13 +9,18 @@ import (
 )
 
 // Operators returns the functions that a compiled text calls for operators. They are `..`, % and ^ as
-// in Lua 5.1, and "for", which converts the three values of a numeric for to numbers.
+// in Lua 5.1, "for", which converts the three values of a numeric for to numbers, and those of exact
+// texts.
 func (lib *Lib) Operators() map[string]lua.LValue {
 	l := lib.l
-	return map[string]lua.LValue{
+	list := map[string]lua.LValue{
 		"..": l.NewFunction(lib.concat), "for": l.NewFunction(lib.forNumbers),
 		"%": lib.operator("__mod", Modulo), "^": lib.operator("__pow", Power),
 	}
+	for name, f := range lib.exactOperators() {
+		list[name] = l.NewFunction(f)
+	}
+	return list
 }
 
 // forNumbers returns the initial value, the limit and the step of a numeric for as numbers.

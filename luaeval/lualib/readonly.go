@@ -40,6 +40,9 @@ func (lib *Lib) Metatable(l *lua.LState, v lua.LValue) lua.LValue {
 		return t.Metatable.(*lua.LTable).RawGetString(shownMeta)
 	}
 	meta := l.GetMetatable(v)
+	if _, ok := meta.(*shape); ok {
+		return lua.LNil
+	}
 	if t, ok := meta.(*lua.LTable); ok && lib.shown[t] != nil { // setmetatable was given what Show has made
 		return lib.shown[t]
 	}

@@ -24,7 +24,7 @@ func (lib *Lib) tableConcat(l *lua.LState) int {
 	}
 	i, j := lib.OptInt(l, 3, 1, "concat"), 0
 	if l.Get(4) == lua.LNil {
-		j = border(t)
+		j = lib.border(t)
 	} else {
 		j = lib.CheckInt(l, 4, "concat")
 	}
@@ -51,11 +51,11 @@ func (lib *Lib) tableConcat(l *lua.LState) int {
 func (lib *Lib) tableInsert(l *lua.LState) int {
 	t := checkTable(l, 1, "insert")
 	lib.mayChange(l, t)
-	n := border(t)
+	n := lib.border(t)
 	lib.Tick(l, 1+n/limits.BytesPerUnit)
 	switch l.GetTop() {
 	case 2:
-		t.RawSetInt(n+1, l.Get(2))
+		lib.SetInt(t, n+1, l.Get(2))
 	case 3:
 		lib.insertAt(l, t, lib.CheckInt(l, 2, "insert"), n, l.Get(3))
 	default:
@@ -66,41 +66,43 @@ func (lib *Lib) tableInsert(l *lua.LState) int {
 
 func (lib *Lib) tableRemove(l *lua.LState) int {
 	t := checkTable(l, 1, "remove")
-	n := border(t) // 0 for a read-only table: none of them has elements
+	n := lib.border(t) // 0 for a read-only table: none of them has elements
 	lib.Tick(l, 1+n/limits.BytesPerUnit)
 	pos := lib.OptInt(l, 2, n, "remove")
 	switch {
 	case pos < 1 || pos > n:
 		return 0
-	case n < LargestHole:
+	case n < LargestHole && !lib.Exact:
 		l.Push(t.Remove(pos))
 		return 1
 	}
 	l.Push(Element(t, pos))
 	for ; pos < n; pos++ {
 		lib.Tick(l, 1)
-		t.RawSetInt(pos, Element(t, pos+1))
+		lib.SetInt(t, pos, Element(t, pos+1))
 	}
-	t.RawSetInt(n, lua.LNil)
+	lib.SetInt(t, n, lua.LNil)
 	return 1
 }
 
 // insertAt moves the elements of t from position at to n up by one, and puts v at position at.
 func (lib *Lib) insertAt(l *lua.LState, t *lua.LTable, at, n int, v lua.LValue) {
-	if at < LargestHole && n+1 < LargestHole {
+	if at < LargestHole {
 		lib.Charge(l, ElementBytes*max(at-n, 0))
+	}
+	if at > 0 && at < LargestHole && n+1 < LargestHole && !lib.Exact {
 		t.Insert(at, v)
 		return
 	}
-	for ; n >= max(at, 1); n-- {
+	for ; n >= at; n-- {
 		lib.Tick(l, 1)
-		t.RawSetInt(n+1, Element(t, n))
+		lib.SetInt(t, n+1, Element(t, n))
 	}
-	t.RawSet(lua.LNumber(at), v)
+	lib.SetInt(t, at, v)
 }
 
-// border is #t. gopher-lua's own length misses elements from LargestHole on: they are not in the
-// array.
+// border is #t of a table without holes. gopher-lua's own length misses elements from LargestHole on: they
+// are not in the array.
 func border(t *lua.LTable) int {
 	n := t.Len()
 	if n < LargestHole-1 || Element(t, n+1) == lua.LNil {
@@ -129,7 +131,7 @@ func Element(t *lua.LTable, i int) lua.LValue {
 }
 
 func (lib *Lib) tableGetN(l *lua.LState) int {
-	l.Push(lua.LNumber(border(lib.behind(checkTable(l, 1, "getn")))))
+	l.Push(lua.LNumber(lib.border(lib.behind(checkTable(l, 1, "getn")))))
 	return 1
 }
 
@@ -164,7 +166,7 @@ func (lib *Lib) tableForeach(l *lua.LState) int {
 
 func (lib *Lib) tableForeachI(l *lua.LState) int {
 	t, f := lib.behind(checkTable(l, 1, "foreachi")), l.Get(2)
-	for i, n := 1, border(t); i <= n; i++ {
+	for i, n := 1, lib.border(t); i <= n; i++ {
 		lib.Tick(l, 1)
 		if out := lib.callback(l, f, lua.LNumber(i), Element(t, i)); out != lua.LNil {
 			l.Push(out)

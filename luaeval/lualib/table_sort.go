@@ -16,7 +16,7 @@ func (lib *Lib) tableSort(l *lua.LState) int {
 	}
 	c := lib.enter(l)
 	s := sorter{lib, l, t, l.Get(2)}
-	s.sort(1, border(t)) // nothing in a read-only table: none of them has elements
+	s.sort(1, lib.border(t)) // nothing in a read-only table: none of them has elements
 	lib.Calls = c
 	return 0
 }
@@ -92,8 +92,8 @@ func (s *sorter) partition(low, high int, pivot lua.LValue) int {
 
 func (s *sorter) swap(i, j int) {
 	a, b := Element(s.t, i), Element(s.t, j)
-	s.t.RawSetInt(i, b)
-	s.t.RawSetInt(j, a)
+	s.lib.SetInt(s.t, i, b)
+	s.lib.SetInt(s.t, j, a)
 }
 
 func (s *sorter) before(a, b lua.LValue) bool {
