@@ -47,12 +47,14 @@ func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
 
 // compileChunk returns the function whose body is code.
 func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *compile.Code, error) {
-	if at, err := check(code, s.chunk); err != nil {
-		var earlier *parse.Error // Lua stops at the first error
-		_, bad := parse.Parse(strings.NewReader(code[:at]), s.chunk)
-		if errors.As(bad, &earlier) && earlier.Pos.Line != parse.EOF {
-			err = syntaxError(bad, code[:at], s.chunk)
+	if !strings.Contains(code, "\x00") {
+		readable, err := checkSyntax(code, s.chunk)
+		if err != nil {
+			return nil, nil, err
 		}
+		code = readable
+	}
+	if err := check(code, s.chunk); err != nil {
 		return nil, nil, err
 	}
 	tree, err := parse.Parse(strings.NewReader(code), s.chunk)

@@ -3,6 +3,7 @@
 // gives: [Options.Call].
 //
 //	EVAL body ──> Engine.Load ──────> Script (its text is kept by SHA1)
+//	               grammar: errors      │
 //	               scan: nesting        │
 //	               parse: gopher-lua    v
 //	               package compile  Engine.Run(script, keys, args, reply)

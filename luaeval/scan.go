@@ -26,14 +26,13 @@ type scanner struct {
 	chain   int  // `..`, `^` and unary operators in a row: they nest to the right
 }
 
-// check refuses text that the parser should not see, with Lua's error. It returns the position up to
-// which the parser may find an earlier error.
-func check(src, chunk string) (at int, err error) {
+// check refuses text that the parser should not see, with Lua's error.
+func check(src, chunk string) error {
 	s := scanner{src: src, line: 1}
 	return s.scan(chunk)
 }
 
-func (s *scanner) scan(chunk string) (at int, err error) {
+func (s *scanner) scan(chunk string) error {
 	src := s.src
 	for s.i < len(src) {
 		c := src[s.i]
@@ -84,13 +83,13 @@ func (s *scanner) scan(chunk string) (at int, err error) {
 			s.i++
 		}
 		if s.levels > maxLevels || s.chain > 10*maxLevels {
-			return s.i, errors.New(fmt.Sprint(chunk, ":", s.line, ": chunk has too many syntax levels"))
+			return errors.New(fmt.Sprint(chunk, ":", s.line, ": chunk has too many syntax levels"))
 		}
 	}
 	if s.tokens > maxTokens {
-		return 0, errors.New(fmt.Sprint(chunk, ":", s.line, ": chunk has more than ", maxTokens, " tokens"))
+		return errors.New(fmt.Sprint(chunk, ":", s.line, ": chunk has more than ", maxTokens, " tokens"))
 	}
-	return len(src), nil
+	return nil
 }
 
 func (s *scanner) at(k int) byte {
