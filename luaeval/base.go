@@ -24,6 +24,7 @@ func (e *Engine) error(l *lua.LState) int {
 	text, ok := lualib.ToText(v)
 	e.lib.Tick(l, 1+len(text)/limits.BytesPerUnit)
 	if ok && level > 0 {
+		v = lua.LString(text) // a number becomes a string, with or without a position
 		if at := e.where(l, level); at != "" && !strings.HasPrefix(at, "[G]") {
 			v = lua.LString(at + " " + text)
 		}

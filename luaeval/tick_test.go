@@ -22,8 +22,8 @@ func looks() map[string]string {
 		"tonumber": `return tonumber(s)`,
 		"load":     `load(s:gmatch("x"))`, "loadstring": `loadstring(s)`, "next": strings.Repeat(`next(t) `, 20),
 		"unpack": strings.Repeat(`unpack(t, 1, 7000) `, 3),
-		"pcall":  `pcall(string.upper, s)`, "coroutine.wrap": `pcall(coroutine.wrap(string.upper), s)`,
-		"coroutine.resume": `coroutine.resume(coroutine.create(string.upper), s)`,
+		"pcall":  `pcall(string.upper, s)`, "coroutine.wrap": `pcall(coroutine.wrap(function(x) return x:upper() end), s)`,
+		"coroutine.resume": `coroutine.resume(coroutine.create(function(x) return x:upper() end), s)`,
 
 		"string.byte": `s:byte(1)`, "string.char": `string.char(s)`, "string.find": `s:find("x-y")`,
 		"string.find plain": `s:find("y", 1, true)`,

@@ -2,6 +2,7 @@ package lualib
 
 import (
 	"strconv"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -26,12 +27,33 @@ func calledByLua(l *lua.LState) bool {
 	return err == nil && at.CurrentLine != -1
 }
 
-// ArgError raises the error of a wrong argument n (lauxlib.c: luaL_argerror).
+// ArgError raises the error of a wrong argument n (lauxlib.c: luaL_argerror). It has the name that the caller uses
+// for the function, and counts the arguments of a method without the object.
 func ArgError(l *lua.LState, n int, function, text string) {
-	if !calledByLua(l) {
-		function = "?"
+	kind, name := calledAs(l)
+	if name == "" && !strings.HasPrefix(function, "(") || !calledByLua(l) {
+		name = "?"
 	}
-	Raise(l, "bad argument #"+strconv.Itoa(n)+" to '"+function+"' ("+text+")")
+	if name == "" {
+		name = function
+	}
+	if kind == "method" {
+		if n--; n == 0 {
+			Raise(l, "calling '"+name+"' on bad self ("+text+")")
+		}
+	}
+	Raise(l, "bad argument #"+strconv.Itoa(n)+" to '"+name+"' ("+text+")")
+}
+
+// calledAs returns the kind and the name of the variable that the running function was called by. The
+// compiler has noted both with the call.
+func calledAs(l *lua.LState) (kind, name string) {
+	if at, ok := l.GetStack(0); ok {
+		if _, err := l.GetInfo("n", at, lua.LNil); err == nil {
+			kind, name, _ = strings.Cut(at.Name, ".")
+		}
+	}
+	return kind, name
 }
 
 // TypeError raises the error of an argument n of a wrong type (lauxlib.c: luaL_typerror).
@@ -49,6 +71,14 @@ func checkTable(l *lua.LState, n int, function string) *lua.LTable {
 		TypeError(l, n, function, "table")
 	}
 	return t
+}
+
+func checkFunction(l *lua.LState, n int, function string) *lua.LFunction {
+	f, ok := l.Get(n).(*lua.LFunction)
+	if !ok {
+		TypeError(l, n, function, "function")
+	}
+	return f
 }
 
 // CheckString returns argument n as a string. It counts the length of the string as work, because
@@ -82,17 +112,30 @@ func (lib *Lib) number(l *lua.LState, v lua.LValue) (float64, bool) {
 	return ToNumber(v)
 }
 
-// CheckInt returns argument n as an integer.
+// CheckInt returns argument n as an integer of 32 bits: of a larger one the low bits.
 func (lib *Lib) CheckInt(l *lua.LState, n int, function string) int {
+	return int(int32(lib.checkLong(l, n, function)))
+}
+
+// checkLong returns argument n as an integer of 64 bits.
+func (lib *Lib) checkLong(l *lua.LState, n int, function string) int {
 	return ToInt(lib.checkNumber(l, n, function))
 }
 
-// OptInt returns argument n as an integer, or def when it is nil.
+// OptInt returns argument n as CheckInt does, or def when it is nil.
 func (lib *Lib) OptInt(l *lua.LState, n, def int, function string) int {
 	if l.Get(n) == lua.LNil {
 		return def
 	}
 	return lib.CheckInt(l, n, function)
+}
+
+// optLong returns argument n as checkLong does, or def when it is nil.
+func (lib *Lib) optLong(l *lua.LState, n, def int, function string) int {
+	if l.Get(n) == lua.LNil {
+		return def
+	}
+	return lib.checkLong(l, n, function)
 }
 
 // CheckAny returns argument n, which may be nil but must be there.

@@ -1,6 +1,7 @@
 package lualib
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -123,13 +124,26 @@ const NextWork = 256
 
 func (lib *Lib) nextPair(l *lua.LState) int {
 	lib.tickTurn(l)
-	k, v := lib.behind(checkTable(l, 1, "next")).Next(l.Get(2))
+	t, key := lib.behind(checkTable(l, 1, "next")), l.Get(2)
+	if key != lua.LNil && t.RawGet(key) == lua.LNil && !hasHad(t, key) {
+		l.Error(lua.LString("invalid key to 'next'"), 0)
+	}
+	k, v := t.Next(key)
 	l.Push(k)
 	if k == lua.LNil {
 		return 1
 	}
 	l.Push(v)
 	return 2
+}
+
+// hasHad reports whether t has ever had a value for a key. A traversal may delete the field that it has come to.
+func hasHad(t *lua.LTable, key lua.LValue) bool {
+	fields := reflect.ValueOf(t).Elem()
+	if i := index(key); i > 0 && i < LargestHole {
+		return i <= fields.FieldByName("array").Len()
+	}
+	return fields.FieldByName("k2i").MapIndex(reflect.ValueOf(key)).IsValid()
 }
 
 func (lib *Lib) pairs(l *lua.LState) int {

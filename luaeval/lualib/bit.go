@@ -14,7 +14,7 @@ func (lib *Lib) bitLib() *lua.LTable {
 	fold := func(name string, do func(a, b uint32) uint32) lua.LGFunction {
 		return func(l *lua.LState) int {
 			v := lib.bitArg(l, 1, name)
-			for i := 2; i <= l.GetTop(); i++ {
+			for i := l.GetTop(); i > 1; i-- { // the order in which LuaBitOp reads them
 				v = do(v, lib.bitArg(l, i, name))
 			}
 			return pushBits(l, v)
@@ -57,7 +57,7 @@ func pushBits(l *lua.LState, v uint32) int {
 
 func (lib *Lib) bitToHex(l *lua.LState) int {
 	v, n := lib.bitArg(l, 1, "tohex"), 8
-	if l.Get(2) != lua.LNil {
+	if l.GetTop() > 1 {
 		n = int(int32(lib.bitArg(l, 2, "tohex")))
 	}
 	upper := n < 0

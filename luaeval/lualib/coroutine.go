@@ -13,16 +13,18 @@ const coroutineBytes = 26 << 10
 
 func (lib *Lib) coroutineLib() *lua.LTable {
 	return lib.Functions(map[string]lua.LGFunction{
-		"create": lib.thread, "wrap": lib.coWrap, "resume": lib.coResume, "yield": lib.coYield,
+		"create": lib.coCreate, "wrap": lib.coWrap, "resume": lib.coResume, "yield": lib.coYield,
 		"status": coStatus, "running": coRunning,
 	})
 }
 
-// thread is coroutine.create. gopher-lua gives a coroutine a child of its parent's context, which
+func (lib *Lib) coCreate(l *lua.LState) int { return lib.thread(l, "create") }
+
+// thread makes a coroutine for a function. gopher-lua gives a coroutine a child of its parent's context, which
 // costs a goroutine and counts no instructions. Here both have the same context.
-func (lib *Lib) thread(l *lua.LState) int {
-	if _, ok := l.Get(1).(*lua.LFunction); !ok {
-		TypeError(l, 1, "create", "Lua function")
+func (lib *Lib) thread(l *lua.LState, function string) int {
+	if f, ok := l.Get(1).(*lua.LFunction); !ok || f.IsG {
+		ArgError(l, 1, function, "Lua function expected")
 	}
 	if lib.threads++; lib.threads > maxCoroutines {
 		Raise(l, "too many coroutines")
@@ -41,7 +43,7 @@ func (lib *Lib) thread(l *lua.LState) int {
 // coWrap is coroutine.wrap. It raises an error of the coroutine anew in the code that resumed it.
 // gopher-lua passes the error on without a position, and leaves variables of the frames open.
 func (lib *Lib) coWrap(l *lua.LState) int {
-	n := lib.thread(l)
+	n := lib.thread(l, "wrap")
 	th := l.Get(-1).(*lua.LState)
 	l.Pop(1)
 	l.Push(l.NewFunction(func(l *lua.LState) int {

@@ -161,22 +161,33 @@ func callNewIndex(l *lua.LState, f *lua.LFunction, args ...lua.LValue) int {
 
 // makeRoom makes room for a key in the shape of t.
 func (lib *Lib) makeRoom(l *lua.LState, t *lua.LTable, key lua.LValue) {
-	if n, ok := key.(lua.LNumber); ok && n != n {
-		Raise(l, "table index is NaN")
-	}
-	if key == lua.LNil {
-		Raise(l, "table index is nil")
+	if problem := unfit(key); problem != "" {
+		Raise(l, problem)
 	}
 	lib.shapeOf(t).insert(t, key)
 }
 
 // rawSet is Set for a key that may be nil or NaN.
 func (lib *Lib) rawSet(l *lua.LState, t *lua.LTable, key, v lua.LValue) {
+	if problem := unfit(key); problem != "" {
+		l.Error(lua.LString(problem), 0)
+	}
 	if lib.Exact {
-		lib.makeRoom(l, t, key)
+		lib.shapeOf(t).insert(t, key)
 		v = lib.stored(key, v)
 	}
-	l.RawSet(t, key, v)
+	t.RawSet(key, v)
+}
+
+// unfit returns the error of a key that no table can have, or "".
+func unfit(key lua.LValue) string {
+	if n, ok := key.(lua.LNumber); ok && n != n {
+		return "table index is NaN"
+	}
+	if key == lua.LNil {
+		return "table index is nil"
+	}
+	return ""
 }
 
 // stored returns what a table keeps for a value.

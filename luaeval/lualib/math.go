@@ -11,28 +11,91 @@ import (
 func (lib *Lib) mathLib(t *lua.LTable) *lua.LTable {
 	t.RawSetString("random", lib.l.NewFunction(lib.mathRandom))
 	t.RawSetString("randomseed", lib.l.NewFunction(lib.randomSeed))
-	for _, name := range []string{"cos", "fmod", "log", "log10", "sin", "tan"} {
-		t.RawSetString(name, lib.l.NewFunction(negativeNaN(t.RawGetString(name).(*lua.LFunction).GFunction)))
+	for name, n := range map[string]int{
+		"acos": 1, "asin": 1, "atan": 1, "atan2": 2, "ceil": 1, "cos": 1, "cosh": 1, "deg": 1, "exp": 1, "floor": 1,
+		"fmod": 2, "frexp": 1, "log": 1, "log10": 1, "rad": 1, "sin": 1, "sinh": 1, "sqrt": 1, "tan": 1,
+		"tanh": 1,
+	} {
+		t.RawSetString(name, lib.l.NewFunction(lib.ofNumbers(name, n, t.RawGetString(name).(*lua.LFunction).GFunction)))
 	}
-	t.RawSetString("pow", lib.l.NewFunction(func(l *lua.LState) int {
-		y := lib.checkNumber(l, 2, "pow") // C compilers evaluate the last argument first
-		l.Push(lua.LNumber(Power(lib.checkNumber(l, 1, "pow"), y)))
+	t.RawSetString("pow", lib.l.NewFunction(lib.ofNumbers("pow", 2, func(l *lua.LState) int {
+		l.Push(lua.LNumber(Power(float64(l.Get(1).(lua.LNumber)), float64(l.Get(2).(lua.LNumber)))))
 		return 1
-	}))
+	})))
+	for name, f := range map[string]lua.LGFunction{
+		"abs": lib.abs, "ldexp": lib.ldexp, "modf": lib.modf,
+		"max": lib.extreme("max", func(a, b float64) bool { return a > b }),
+		"min": lib.extreme("min", func(a, b float64) bool { return a < b }),
+	} {
+		t.RawSetString(name, lib.l.NewFunction(f))
+	}
 	t.RawSetString("mod", t.RawGetString("fmod"))
 	t.RawSetString("huge", lua.LNumber(math.Inf(1)))
 	return t
 }
 
+func (lib *Lib) abs(l *lua.LState) int {
+	l.Push(lua.LNumber(math.Abs(lib.checkNumber(l, 1, "abs"))))
+	return 1
+}
+
+func (lib *Lib) ldexp(l *lua.LState) int {
+	exponent := lib.CheckInt(l, 2, "ldexp")
+	l.Push(lua.LNumber(math.Ldexp(lib.checkNumber(l, 1, "ldexp"), exponent)))
+	return 1
+}
+
+func (lib *Lib) modf(l *lua.LState) int {
+	n := lib.checkNumber(l, 1, "modf")
+	whole, fraction := math.Trunc(n), 0.0
+	if !math.IsInf(n, 0) {
+		fraction = math.Abs(n - whole)
+	}
+	fraction = math.Copysign(fraction, n)
+	l.Push(lua.LNumber(whole))
+	l.Push(lua.LNumber(fraction))
+	return 2
+}
+
+// extreme returns math.max or math.min.
+func (lib *Lib) extreme(name string, beyond func(a, b float64) bool) lua.LGFunction {
+	return func(l *lua.LState) int {
+		best := lib.checkNumber(l, 1, name)
+		for i := 2; i <= l.GetTop(); i++ {
+			if n := lib.checkNumber(l, i, name); beyond(n, best) {
+				best = n
+			}
+		}
+		l.Push(lua.LNumber(best))
+		return 1
+	}
+}
+
 // noNumber returns the NaN that x86 makes. It is printed as -nan.
 func noNumber() float64 { return math.Float64frombits(0xfff8 << 48) }
 
-// negativeNaN wraps f, so that a NaN among its results is printed as on Redis.
-func negativeNaN(f lua.LGFunction) lua.LGFunction {
+// ofNumbers wraps a function f of one or two numbers. It gives a NaN the sign that it has on Redis.
+func (lib *Lib) ofNumbers(name string, args int, f lua.LGFunction) lua.LGFunction {
 	return func(l *lua.LState) int {
+		var numbers [2]float64
+		for i := args; i > 0; i-- { // C compilers evaluate the last argument first
+			numbers[i-1] = lib.checkNumber(l, i, name)
+		}
+		l.SetTop(0)
+		for _, n := range numbers[:args] {
+			l.Push(lua.LNumber(n))
+		}
 		n := f(l)
 		if v, ok := l.Get(-1).(lua.LNumber); ok && v != v {
-			l.Push(lua.LNumber(noNumber()))
+			r := numbers[0] + numbers[1]
+			switch {
+			case r != r && !math.IsInf(numbers[0], 0):
+			case name == "acos" || name == "asin" || name == "log10":
+				r = math.NaN()
+			default:
+				r = noNumber()
+			}
+			l.Push(lua.LNumber(r))
 		}
 		return n
 	}

@@ -26,12 +26,12 @@ func (lib *Lib) msgpackLib() *lua.LTable {
 func (lib *Lib) msgUnpack(l *lua.LState) int { return lib.unpackFrom(l, "unpack", 0, 0) }
 
 func (lib *Lib) msgUnpackOne(l *lua.LState) int {
-	return lib.unpackFrom(l, "unpack_one", 1, lib.OptInt(l, 2, 0, "unpack_one"))
+	return lib.unpackFrom(l, "unpack_one", 1, lib.optLong(l, 2, 0, "unpack_one"))
 }
 
 func (lib *Lib) msgUnpackLimit(l *lua.LState) int {
-	limit := lib.CheckInt(l, 2, "unpack_limit")
-	return lib.unpackFrom(l, "unpack_limit", limit, lib.OptInt(l, 3, 0, "unpack_limit"))
+	limit := lib.checkLong(l, 2, "unpack_limit")
+	return lib.unpackFrom(l, "unpack_limit", limit, lib.optLong(l, 3, 0, "unpack_limit"))
 }
 
 // unpackFrom reads up to limit values from the given offset. Before the values it returns the

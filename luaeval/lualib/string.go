@@ -45,15 +45,15 @@ func span(n, i, j int) (from, to int) {
 
 func (lib *Lib) strSub(l *lua.LState) int {
 	s := lib.CheckString(l, 1, "sub")
-	from, to := span(len(s), lib.CheckInt(l, 2, "sub"), lib.OptInt(l, 3, -1, "sub"))
+	from, to := span(len(s), lib.checkLong(l, 2, "sub"), lib.optLong(l, 3, -1, "sub"))
 	l.Push(lib.piece(l, s, from, to))
 	return 1
 }
 
 func (lib *Lib) strByte(l *lua.LState) int {
 	s := lib.CheckString(l, 1, "byte")
-	i := lib.OptInt(l, 2, 1, "byte")
-	from, to := span(len(s), i, lib.OptInt(l, 3, i, "byte"))
+	i := lib.optLong(l, 2, 1, "byte")
+	from, to := span(len(s), i, lib.optLong(l, 3, i, "byte"))
 	if to-from >= maxUnpack {
 		Raise(l, "stack overflow (string slice too long)")
 	}

@@ -63,7 +63,7 @@ func (lib *Lib) strMatch(l *lua.LState) int { return lib.find(l, "match", false)
 
 func (lib *Lib) find(l *lua.LState, function string, positions bool) int {
 	src, pat := lib.CheckString(l, 1, function), lib.CheckString(l, 2, function)
-	init := lib.OptInt(l, 3, 1, function)
+	init := lib.optLong(l, 3, 1, function)
 	if init < 0 {
 		init += len(src) + 1
 	}

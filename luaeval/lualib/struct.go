@@ -71,10 +71,13 @@ func (y *layout) next() (kind byte, size int) {
 		if y.align <= 0 || y.align&(y.align-1) != 0 {
 			Raise(y.l, "alignment "+strconv.Itoa(y.align)+" is not a power of 2")
 		}
-	default:
-		ArgError(y.l, 1, y.function, "invalid format option '"+string([]byte{kind})+"'")
 	}
 	return kind, size
+}
+
+// invalid raises the error of an unknown option.
+func (y *layout) invalid(kind byte) {
+	ArgError(y.l, 1, y.function, "invalid format option '"+string([]byte{kind})+"'")
 }
 
 // padding returns the bytes to skip before an element of the given kind and size at position at.
@@ -91,6 +94,7 @@ func (y *layout) padding(kind byte, size, at int) int {
 
 func (lib *Lib) structPack(l *lua.LState) int {
 	y := layout{l: l, format: lib.CheckString(l, 1, "pack"), function: "pack", align: 1}
+	l.Push(lua.LNil) // the original has it behind the arguments, and says nil of one that is missing
 	o := Output{lib: lib, l: l}
 	arg := 1
 	for y.i < len(y.format) {
@@ -123,6 +127,9 @@ func (lib *Lib) structPack(l *lua.LState) int {
 			if kind == 's' {
 				b = append(b, 0)
 			}
+		case ' ', '>', '<', '!':
+		default:
+			y.invalid(kind)
 		}
 		o.b = b
 	}
@@ -159,7 +166,7 @@ func (y *layout) appendBits(b []byte, n uint64, size int) []byte {
 func (lib *Lib) structUnpack(l *lua.LState) int {
 	y := layout{l: l, format: lib.CheckString(l, 1, "unpack"), function: "unpack", align: 1}
 	data := lib.CheckString(l, 2, "unpack")
-	at := lib.OptInt(l, 3, 1, "unpack") - 1
+	at := lib.optLong(l, 3, 1, "unpack") - 1
 	if at < 0 {
 		ArgError(l, 3, "unpack", "offset must be 1 or greater")
 	}
@@ -204,6 +211,9 @@ func (lib *Lib) structUnpack(l *lua.LState) int {
 				Raise(l, "unfinished string in data")
 			}
 			push(lib.piece(l, data, at, at+size-1))
+		case 'x', ' ', '>', '<', '!':
+		default:
+			y.invalid(kind)
 		}
 		at += size
 	}
@@ -241,6 +251,9 @@ func (lib *Lib) structSize(l *lua.LState) int {
 	for y.i < len(y.format) {
 		lib.Tick(l, 1)
 		kind, size := y.next()
+		if strings.IndexByte(" <>!", kind) < 0 && (kind == '_' || !IsAlpha(kind) && !IsDigit(kind)) {
+			y.invalid(kind) // the original takes all letters and digits here
+		}
 		if kind == 's' {
 			ArgError(l, 1, "size", "option 's' has no fixed size")
 		}

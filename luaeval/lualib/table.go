@@ -17,11 +17,11 @@ func (lib *Lib) tableLib() *lua.LTable {
 }
 
 func (lib *Lib) tableConcat(l *lua.LState) int {
-	t := lib.behind(checkTable(l, 1, "concat"))
 	sep := ""
 	if l.Get(2) != lua.LNil {
 		sep = lib.CheckString(l, 2, "concat")
 	}
+	t := lib.behind(checkTable(l, 1, "concat"))
 	i, j := lib.OptInt(l, 3, 1, "concat"), 0
 	if l.Get(4) == lua.LNil {
 		j = lib.border(t)
@@ -148,12 +148,13 @@ func (lib *Lib) tableMaxN(l *lua.LState) int {
 }
 
 func (lib *Lib) tableSetN(l *lua.LState) int {
+	checkTable(l, 1, "setn")
 	Raise(l, "'setn' is obsolete")
 	return 0
 }
 
 func (lib *Lib) tableForeach(l *lua.LState) int {
-	t, f := lib.behind(checkTable(l, 1, "foreach")), l.Get(2)
+	t, f := lib.behind(checkTable(l, 1, "foreach")), checkFunction(l, 2, "foreach")
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
 		lib.Tick(l, NextWork)
 		if out := lib.callback(l, f, k, v); out != lua.LNil {
@@ -165,7 +166,7 @@ func (lib *Lib) tableForeach(l *lua.LState) int {
 }
 
 func (lib *Lib) tableForeachI(l *lua.LState) int {
-	t, f := lib.behind(checkTable(l, 1, "foreachi")), l.Get(2)
+	t, f := lib.behind(checkTable(l, 1, "foreachi")), checkFunction(l, 2, "foreachi")
 	for i, n := 1, lib.border(t); i <= n; i++ {
 		lib.Tick(l, 1)
 		if out := lib.callback(l, f, lua.LNumber(i), Element(t, i)); out != lua.LNil {
