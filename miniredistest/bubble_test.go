@@ -2,7 +2,9 @@ package miniredistest_test
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/miniredistest"
@@ -102,6 +105,58 @@ func TestConnectionsOfABubbleHaveDeadlinesAndRoomForLargeValues(t *testing.T) {
 		}()
 		_, err = conn.Read(make([]byte, 1))
 		require.ErrorIs(t, err, net.ErrClosed)
+	})
+}
+
+// A client resolves an address that is no number, and a resolver that is asked in two bubbles ends the process.
+func TestInABubbleServersDifferByAddressesThatNeedNoResolver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seen := map[string]bool{}
+		servers := append(miniredistest.RunMasters(t, 3), miniredistest.Run(t, miniredistest.Replicas(2)).Nodes()...)
+		for _, srv := range servers {
+			at, err := netip.ParseAddrPort(srv.Addr())
+			require.NoError(t, err)
+			require.True(t, at.Addr().IsLoopback())
+			require.EqualValues(t, srv.Port(), at.Port())
+			require.Equal(t, "redis://"+srv.Addr(), srv.URL())
+			require.Contains(t, srv.Do("INFO", "server").Str, fmt.Sprintf("\r\ntcp_port:%d\r\n", srv.Port()))
+			require.False(t, seen[srv.Addr()], srv.Addr())
+			seen[srv.Addr()] = true
+
+			conn, err := srv.Dial(t.Context(), "tcp", "elsewhere:1")
+			require.NoError(t, err)
+			require.Equal(t, srv.Addr(), conn.RemoteAddr().String())
+			require.Equal(t, "PONG", redistest.Wrap(t, conn).Do("PING").Str)
+			srv.Listen(false)
+			_, err = srv.Dial(t.Context(), "tcp", srv.Addr())
+			require.EqualError(t, err, "dial tcp "+srv.Addr()+": connect: connection refused")
+			srv.Listen(true)
+			_, err = net.Dial("tcp", srv.Addr())
+			require.ErrorIs(t, err, unix.ECONNREFUSED, "a client without Dial reaches nobody")
+		}
+	})
+}
+
+func TestInABubbleServersFollowEachOtherByTheirAddresses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := miniredistest.RunMasters(t, 2)
+		host, port, err := net.SplitHostPort(m[0].Addr())
+		require.NoError(t, err)
+		m[0].Do("SET", "k", "v")
+		require.Equal(t, "OK", m[1].Do("REPLICAOF", host, port).Str)
+		m[0].Synced()
+		m[1].AssertString("k", "v")
+		require.Contains(t, m[0].Do("INFO", "replication").Str, fmt.Sprintf("slave0:ip=%s,port=%d,", host, m[1].Port()))
+		require.Contains(t, m[1].Do("INFO", "replication").Str, "master_port:"+port+"\r\n")
+		require.Equal(t, "OK", m[1].Do("CONFIG", "SET", "port", "1").Str, "it listens nowhere")
+		require.Equal(t, "PONG", dialIn(t, m[1]).Do("PING").Str)
+	})
+}
+
+func TestInABubbleThePortIsWhatTheTestAsksFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := miniredistest.RunMasters(t, 2, miniredistest.Config("--port", "7001"))
+		require.Equal(t, []string{"127.0.0.1:7001", "127.0.0.1:7002"}, m.Addrs())
 	})
 }
 

@@ -19,7 +19,7 @@ func TestExploreFindsALockThatAFailoverLoses(t *testing.T) {
 			if r.Faults[j].Name != "failover" {
 				require.LessOrEqual(t, c.Mark, explore.LeftBehind, "%v %s: %s", r.Points[i], r.Faults[j].Name, c.Why)
 			} else if c.Mark == explore.Broken {
-				require.Contains(t, c.Finding.Reason, "never replicated; 7002 was promoted at ")
+				require.Contains(t, c.Finding.Reason, "never replicated; 1002 was promoted at ")
 			}
 		}
 	}

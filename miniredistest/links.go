@@ -62,18 +62,15 @@ func (l *links) pause(dice *rand.Rand) time.Duration {
 // dial connects to a master, and names the connection.
 func (l *links) dial(ctx context.Context, addr, name string) (net.Conn, error) {
 	to := l.masters[0]
-	if at := slices.Index(l.addrs(), addr); at > 0 {
+	if at := slices.Index(l.masters.Addrs(), addr); at > 0 {
 		to = l.masters[at]
 	}
 	dice := l.dice(name)
 	c := &link{of: l, sending: dice, receiving: rand.New(rand.NewPCG(dice.Uint64(), dice.Uint64()))}
-	if to.InBubble() {
-		c.addr = l.addrs()[slices.Index(l.masters, to)]
-	}
 	time.Sleep(l.pause(dice))
 	raw, err := to.Dial(ctx, "", "")
 	if err != nil {
-		return nil, c.told(err)
+		return nil, err
 	}
 	l.mu.Lock()
 	l.open = append(l.open, raw)
@@ -85,21 +82,6 @@ func (l *links) dial(ctx context.Context, addr, name string) (net.Conn, error) {
 	c.named = true
 	_, err = raw.Write(resp.AppendRequest(nil, "CLIENT", "SETNAME", name))
 	return c, err
-}
-
-// addrs returns the addresses that dial knows. A server in a bubble has none of its own. Its ports are the numbers of
-// the masters: nobody listens there, so a client without Dial is refused. There is no name in them, because package
-// net may not ask for one in two bubbles.
-func (l *links) addrs() []string {
-	var addrs []string
-	for i, s := range l.masters {
-		if s.InBubble() {
-			addrs = append(addrs, fmt.Sprintf("127.0.0.1:%d", i+1))
-			continue
-		}
-		addrs = append(addrs, s.Addr())
-	}
-	return addrs
 }
 
 // close closes the connections that the test has left open.
@@ -116,9 +98,8 @@ type link struct {
 	net.Conn
 	of                 *links
 	sending, receiving *rand.Rand
-	addr               string // of the server, "" outside of a bubble
-	named              bool   // the reply to CLIENT SETNAME has not come yet: the client must not see it
-	failed             error  // of the next Read
+	named              bool  // the reply to CLIENT SETNAME has not come yet: the client must not see it
+	failed             error // of the next Read
 
 	mu       sync.Mutex // guards the rest
 	readBy   time.Time  // as the client set it
@@ -127,8 +108,7 @@ type link struct {
 
 func (c *link) Write(b []byte) (int, error) {
 	time.Sleep(c.of.pause(c.sending))
-	n, err := c.Conn.Write(b)
-	return n, c.told(err)
+	return c.Conn.Write(b)
 }
 
 // Read waits for bytes. After its pause it takes all that have come, because how many the first read(2) got is
@@ -145,7 +125,7 @@ func (c *link) Read(b []byte) (int, error) {
 			n += c.drain(b[n:])
 		}
 		if !c.named || n == 0 || err != nil {
-			return n, c.told(err)
+			return n, err
 		}
 		_, reply, ended := bytes.Cut(b[:n], []byte("\n"))
 		if c.named = !ended; len(reply) > 0 {
@@ -190,25 +170,3 @@ func (c *link) SetReadDeadline(t time.Time) error {
 func (c *link) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
-
-// told names the server in an error as the test knows it. The socket of a bubble has another name in each trial.
-func (c *link) told(err error) error {
-	var in *net.OpError
-	if c.addr == "" || !errors.As(err, &in) {
-		return err
-	}
-	return &net.OpError{Op: in.Op, Net: "tcp", Addr: linkAddr(c.addr), Err: in.Err}
-}
-
-func (c *link) RemoteAddr() net.Addr {
-	if c.addr == "" {
-		return c.Conn.RemoteAddr()
-	}
-	return linkAddr(c.addr)
-}
-
-// linkAddr is the address of a server in a bubble.
-type linkAddr string
-
-func (linkAddr) Network() string  { return "tcp" }
-func (a linkAddr) String() string { return string(a) }

@@ -288,7 +288,8 @@ func (in *process) end(t testing.TB) {
 	})
 }
 
-// Addr returns the address of the server as host:port.
+// Addr returns the address of the server as host:port. In a bubble of testing/synctest it names the server to clients,
+// and nobody listens there: clients connect by Dial.
 func (s *Server) Addr() string { return s.addr }
 
 // Dial connects to the server, also in a bubble of testing/synctest. It has the type that options of

@@ -125,11 +125,19 @@ func isOfGo(place, pkg string) bool {
 	return strings.HasPrefix(place, pkg+"/") || strings.Contains(place, "/src/"+pkg+"/")
 }
 
+// trialPort is the port of the first server of a trial in a bubble, where it is only a name. It is the same in each
+// trial, so that reports are the same. Nobody listens there, so a client without Dial is refused.
+const trialPort = "1001"
+
 // inside plays a trial where the caller is: in a bubble or outside.
 func (s *stage) inside(tb testing.TB, p play) *played {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	masters := run(tb, max(s.o.explore.masters, 1), s.o)
+	o := s.o
+	if inBubble() {
+		o.args = append([]string{"--port", trialPort}, o.args...)
+	}
+	masters := run(tb, max(o.explore.masters, 1), o)
 	t := &Trial{TB: tb, ctx: ctx, masters: masters, working: map[string]int{}}
 	for _, srv := range masters {
 		srv.t = t // its assertions are the trial's

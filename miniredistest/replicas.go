@@ -93,7 +93,7 @@ func (s *Server) Replica(n int) *Server {
 	return all[n]
 }
 
-// Port returns the port of the server. In a bubble that is only a name.
+// Port returns the port of the server. In a bubble it is only a name.
 func (s *Server) Port() int { return s.port }
 
 // Hold stops the stream of a master to all its replicas, or that of its master to a replica. What was executed before

@@ -33,10 +33,10 @@ func lockLostInAFailover(t *testing.T) string {
 	require.Equal(t, "b", a.Do("GET", "lock:order").Str)
 	require.Less(t, time.Since(begin), 1110*time.Millisecond, "of the time of the bubble")
 	var logs strings.Builder
-	for _, node := range srv.Nodes() {
+	for i, node := range srv.Nodes() {
 		for _, e := range node.Log() {
 			e.Mono, e.ReplID = 0, ""
-			fmt.Fprintf(&logs, "%d: %+v\n", node.Port(), e)
+			fmt.Fprintf(&logs, "%d: %+v\n", i, e)
 		}
 	}
 	return logs.String()

@@ -251,7 +251,7 @@ type Worker struct {
 func (t *Trial) Addr() string { return t.Addrs()[0] }
 
 // Addrs returns the addresses of all masters.
-func (t *Trial) Addrs() []string { return t.links.addrs() }
+func (t *Trial) Addrs() []string { return t.masters.Addrs() }
 
 // Dial connects to the master with that address, and to the first one if addr is none of Addrs. It has the
 // type that options of clients ask for. The connection has no name, so its point is named by a number.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,20 +19,36 @@ import (
 // With config.Config.Bubble, a server lives in the bubble of testing/synctest in which it is made: its time
 // is the bubble's. Package miniredistest sets it. Only goroutines of the bubble may use the server. There are
 // no TCP connections, because a goroutine that waits for one keeps the time from moving on. Dial connects
-// by a socket of the Unix domain (reactor/bubble.go says how both sides wait).
+// by a socket of the Unix domain (reactor/bubble.go says how both sides wait). To clients the server still has an
+// address of TCP. They resolve what else they are given, and a resolver may not be asked in two bubbles.
 
 const errNoBubble store.Error = "Dial is for servers in a testing/synctest bubble: connect to the address"
 
 // enterBubble makes a server live in the bubble that its maker is in (config.Config.Bubble).
 func (s *Server) enterBubble() {
 	s.bubble = s.loop.EnterBubble()
-	s.cfg.Port, s.cfg.TLSPort = -1, 0
+	s.cfg.TLSPort = 0
 	s.cfg.IOThreads = 1 // I/O threads wait in the kernel
 	s.cfg.UnixSocket = filepath.Join(os.TempDir(), "miniredisd-"+s.figures.runID[:16])
 }
 
-// bubblePort and its number make the name of a server in a bubble, where there are no ports.
-const bubblePort = 7000
+// keepName gives a server of a bubble the port of its name. With port 0 it is one that the system gives to nobody else
+// while the server lives. So servers differ, and a client that does not use Dial is refused.
+func (ls *listeners) keepName() error {
+	if ls.s.cfg.Port > 0 {
+		return nil
+	}
+	fd, err := bound(netip.AddrPortFrom(netip.MustParseAddr(peerHost), 0))
+	if err != nil {
+		return err
+	}
+	ls.kept = append(ls.kept, fd)
+	at, err := unix.Getsockname(fd)
+	if in, ok := at.(*unix.SockaddrInet4); ok {
+		ls.s.cfg.Port = in.Port
+	}
+	return err
+}
 
 // InBubble reports whether the server lives in a bubble.
 func (s *Server) InBubble() bool { return s.bubble != nil }
@@ -41,17 +58,23 @@ func (s *Server) Dial() (net.Conn, error) {
 	if s.bubble == nil {
 		return nil, errNoBubble
 	}
-	c := &bubbleConn{loop: s.bubble, changed: make(chan struct{}), addr: net.UnixAddr{Name: s.cfg.UnixSocket, Net: "unix"}}
+	c := &bubbleConn{
+		loop: s.bubble, changed: make(chan struct{}), addr: net.TCPAddr{IP: net.ParseIP(peerHost), Port: s.port},
+	}
 	var err error
 	if c.fd, err = newSocket(unix.AF_UNIX); err != nil {
 		return nil, err
 	}
 	_, err = c.try(&c.writeBy, func(fd int) (int, error) {
-		return 0, unix.Connect(fd, &unix.SockaddrUnix{Name: s.cfg.UnixSocket})
+		err := unix.Connect(fd, &unix.SockaddrUnix{Name: s.cfg.UnixSocket})
+		if errors.Is(err, unix.ENOENT) { // it is gone while nobody listens
+			err = unix.ECONNREFUSED
+		}
+		return 0, err
 	})
 	if err != nil {
 		_ = c.Close()
-		return nil, &net.OpError{Op: "dial", Net: "unix", Addr: &c.addr, Err: err}
+		return nil, c.failed("dial", os.NewSyscallError("connect", err))
 	}
 	return c, nil
 }
@@ -59,7 +82,7 @@ func (s *Server) Dial() (net.Conn, error) {
 // bubbleConn is a client's end of a connection in a bubble.
 type bubbleConn struct {
 	loop *reactor.Bubble
-	addr net.UnixAddr // of the server
+	addr net.TCPAddr // of the server
 
 	mu              sync.Mutex // guards the rest, never held in a wait
 	fd              int        // -1 once it is closed
@@ -123,7 +146,7 @@ func (c *bubbleConn) Write(b []byte) (written int, err error) {
 }
 
 func (c *bubbleConn) failed(op string, err error) error {
-	return &net.OpError{Op: op, Net: "unix", Addr: &c.addr, Err: err}
+	return &net.OpError{Op: op, Net: "tcp", Addr: &c.addr, Err: err}
 }
 
 // Close closes the connection. Reads and writes that wait end.
@@ -145,7 +168,7 @@ func (c *bubbleConn) change() {
 	c.changed = make(chan struct{})
 }
 
-func (c *bubbleConn) LocalAddr() net.Addr  { return &net.UnixAddr{Net: "unix"} }
+func (c *bubbleConn) LocalAddr() net.Addr  { return &net.TCPAddr{IP: c.addr.IP} }
 func (c *bubbleConn) RemoteAddr() net.Addr { return &c.addr }
 
 func (c *bubbleConn) SetDeadline(t time.Time) error {

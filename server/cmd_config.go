@@ -146,6 +146,9 @@ const errTLSConfig = "Unable to update TLS configuration. Check server logs."
 // first, because the new ones may have the same addresses. If this fails, CONFIG SET restores the
 // old configuration and calls relisten again.
 func (ls *listeners) relisten() error {
+	if ls.s.bubble != nil {
+		return nil // there is no TCP
+	}
 	var unixOnes []*listener
 	for _, l := range ls.all {
 		if l.unix {

@@ -19,7 +19,7 @@ import (
 type listeners struct {
 	s    *Server
 	all  []*listener
-	kept []int // sockets that keep the ports while the lab refuses connections
+	kept []int // sockets that keep the ports while the lab refuses connections, or in a bubble
 }
 
 // listener is one socket that clients connect to.
@@ -33,11 +33,8 @@ type listener struct {
 // open opens all listeners of the configuration, or none. Its errors are the lines that redis-server
 // logs before it exits.
 func (ls *listeners) open() error {
-	ls.freePorts()
-	if ls.s.cfg.Port >= 0 {
-		if err := ls.openTCP(&ls.s.cfg.Port, false); err != nil {
-			return err
-		}
+	if err := ls.openPort(); err != nil {
+		return err
 	}
 	if ls.s.cfg.TLSPort != 0 {
 		if err := ls.openTLS(); err != nil {
@@ -58,6 +55,18 @@ func (ls *listeners) open() error {
 		}
 	}
 	return nil
+}
+
+// openPort listens on the port of the configuration. In a bubble the port is only a name.
+func (ls *listeners) openPort() error {
+	if ls.s.bubble != nil {
+		return ls.keepName()
+	}
+	ls.freePorts()
+	if ls.s.cfg.Port < 0 {
+		return nil
+	}
+	return ls.openTCP(&ls.s.cfg.Port, false)
 }
 
 // freePortTries is how often to try a port that the system chose for the first address. It may be taken

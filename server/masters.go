@@ -179,14 +179,11 @@ func (m Masters) TLSAddrs() []string {
 // MasterOf returns the place of the master to which a server belonged at the start. That of a master is its own.
 func (m Masters) MasterOf(i int) int { return m[i].group - 1 }
 
-// Port returns the TCP port of s: without one, the tls-port, or 0. In a bubble it is a port in name only. Call it
-// before Run.
+// Port returns the TCP port of s: without one, the tls-port, or 0. In a bubble nobody listens there. Call it before
+// Run.
 func (s *Server) Port() int {
 	if s.cfg.Port > 0 {
 		return s.cfg.Port
-	}
-	if s.bubble != nil {
-		return bubblePort + s.number
 	}
 	return max(s.cfg.TLSPort, 0)
 }

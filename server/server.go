@@ -284,8 +284,13 @@ func newRunID() string {
 }
 
 // Addrs returns the addresses that the server listens on without TLS, with the port that the system
-// chose. CONFIG SET can change them, so call it before Run.
-func (s *Server) Addrs() []string { return s.listeners.addrs(false) }
+// chose. CONFIG SET can change them, so call it before Run. In a bubble it returns one address, where nobody listens.
+func (s *Server) Addrs() []string {
+	if s.bubble != nil {
+		return []string{s.peerAddr()}
+	}
+	return s.listeners.addrs(false)
+}
 
 // TLSAddrs is Addrs for the tls-port.
 func (s *Server) TLSAddrs() []string { return s.listeners.addrs(true) }

@@ -34,3 +34,19 @@ func TestInABubbleTimeIsTheBubbles(t *testing.T) {
 		s.Close()
 	})
 }
+
+func TestInABubbleRestartKeepsTheAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := miniredis.RunT(t)
+		addr := m.Addr()
+		require.Equal(t, "127.0.0.1", m.Host())
+		require.NoError(t, m.Set("k", "v"))
+		m.Close()
+		require.NoError(t, m.Restart())
+		require.Equal(t, addr, m.Addr())
+		m.CheckGet(t, "k", "v")
+		m.Close()
+		require.NoError(t, m.StartAddr("localhost:6379"), "no resolver is asked")
+		require.Equal(t, "127.0.0.1:6379", m.Addr())
+	})
+}

@@ -118,20 +118,23 @@ func (m *Miniredis) lastAddr() string { return net.JoinHostPort(m.host, strconv.
 
 // StartAddrTLS is StartAddr with TLS, unless cfg is nil.
 func (m *Miniredis) StartAddrTLS(addr string, cfg *tls.Config) error {
-	at, err := net.ResolveTCPAddr("tcp", addr)
+	host, service, err := net.SplitHostPort(addr)
 	if err != nil {
 		return fmt.Errorf("miniredis: %w", err)
 	}
-	host := "127.0.0.1"
-	if at.IP != nil {
-		host = at.IP.String()
+	number, err := net.LookupPort("tcp", service)
+	if err != nil {
+		return fmt.Errorf("miniredis: %w", err)
+	}
+	if host == "" {
+		host = "127.0.0.1"
 	}
 	options := []miniredistest.Option{miniredistest.Config("--bind", host)}
-	port := strconv.Itoa(at.Port)
+	port := strconv.Itoa(number)
 	switch {
 	case cfg == nil:
 		options = append(options, miniredistest.Config("--port", port))
-	case at.Port == 0:
+	case number == 0:
 		options = append(options, miniredistest.TLS(cfg))
 	default:
 		options = append(options, miniredistest.TLS(cfg), miniredistest.Config("--tls-port", port))
