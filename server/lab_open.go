@@ -1,6 +1,11 @@
 package server
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/miniredisd/miniredisd/internal/config"
+)
 
 // A lab that strangers can reach is refused: they could crash the server. Protected mode and a
 // password keep strangers out, as they do for every other command. A server without a lab has a nil
@@ -36,4 +41,15 @@ func (l *labState) warnOfOpen() {
 		l.log('#', "WARNING: everyone who reaches %s may crash this server and move its clock, because of 'lab yes'. "+
 			closeLab+".", addr)
 	}
+}
+
+// checkLab refuses directives that mean nothing without a lab.
+func checkLab(cfg *config.Config) error {
+	switch {
+	case cfg.LabDisk && !cfg.Lab:
+		return errors.New("lab-disk needs --lab yes")
+	case cfg.LabMaint && !cfg.Lab:
+		return errors.New("lab-maint-notifications needs --lab yes")
+	}
+	return nil
 }

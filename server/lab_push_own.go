@@ -20,6 +20,28 @@ func pushRows() []command.Row {
 	}
 }
 
+// maintRows make clients obey messages such as MOVING. They ask for them in the handshake, and ignore them if the
+// server refuses, as Redis does.
+func maintRows() []command.Row {
+	return []command.Row{
+		row("client|maint_notifications", "(enabled: ON | OFF) [MOVING-ENDPOINT-TYPE type]",
+			-3, command.NoScript|command.Loading|command.Stale, "connection", labSince,
+			"O(1)",
+			"Accepts messages about maintenance, which LAB PUSH sends.", (*Server).maintNotifications),
+	}
+}
+
+// CLIENT MAINT_NOTIFICATIONS ON | OFF [MOVING-ENDPOINT-TYPE type]
+func (s *Server) maintNotifications(c *command.Call) error {
+	switch {
+	case !is(c.Args[2], "on") && !is(c.Args[2], "off"),
+		len(c.Args) != 3 && (len(c.Args) != 5 || !is(c.Args[3], "moving-endpoint-type")):
+		return errSyntax
+	}
+	c.OK()
+	return nil
+}
+
 // LAB PUSH client kind [word ...]
 func (l *labState) pushOwn(c *command.Call) error {
 	const verb = "push"

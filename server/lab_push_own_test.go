@@ -41,3 +41,17 @@ func TestAPushNeedsAClientThatUnderstandsIt(t *testing.T) {
 	own := strconv.FormatInt(admin.Do("CLIENT", "ID").Int, 10)
 	require.Contains(t, admin.Do("LAB", "PUSH", own, "MOVING").Str, "no other client")
 }
+
+func TestClientsMayAskForMessagesAboutMaintenance(t *testing.T) {
+	ask := []string{"CLIENT", "MAINT_NOTIFICATIONS", "ON", "moving-endpoint-type", "internal-ip"}
+	_, c := startLab(t)
+	require.Equal(t, "ERR unknown subcommand 'MAINT_NOTIFICATIONS'. Try CLIENT HELP.", c.Do(ask...).Str)
+	_, c = startLab(t, "--lab-maint-notifications", "yes")
+	ok(t, c, ask...)
+	ok(t, c, "CLIENT", "MAINT_NOTIFICATIONS", "OFF")
+	for _, wrong := range [][]string{{"MAYBE"}, {"ON", "moving-endpoint-type"}, {"ON", "nosuch", "none"}} {
+		require.Equal(t, "ERR syntax error", c.Do(append(ask[:2:2], wrong...)...).Str, wrong)
+	}
+	_, c = startLab(t, "--lab-maint-notifications", "yes", "--dialect", "valkey-9.1")
+	ok(t, c, ask...)
+}

@@ -113,9 +113,6 @@ func (p *persistence) exists() (bool, error) {
 // start loads what there is. With the system's files, Run does that in its first passes: the server listens already. A
 // disk in memory has nothing to wait for.
 func (p *persistence) start() error {
-	if p.s.cfg.LabDisk && !p.s.cfg.Lab {
-		return errors.New("lab-disk needs --lab yes")
-	}
 	if err := p.aof.refused(); err != nil && p.s.cfg.AppendOnly {
 		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. Exiting", err)}
 	}

@@ -144,9 +144,9 @@ type Stats struct {
 // commands are what every server of this process can execute, unless it has a dialect of its own.
 var commands = newCommands(dialect.Named(dialect.Default))
 
-func newCommands(d dialect.Dialect) *command.Commands {
+func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
 	return command.CommandsOf(d, clientRows(), serverRows(), persistRows(), replicaRows(), waitRows(), followRows(),
-		aclRows(), labRows())
+		aclRows(), labRows(), more)
 }
 
 // New makes a server that listens. It answers nothing before Run.
@@ -167,6 +167,9 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
+	if err := checkLab(cfg); err != nil {
+		return nil, err
+	}
 	cfg.Dialect = dialect.OfMaster(cfg.Dialect, cfg.MasterOf(number))
 	clock := clock.New()
 	loop, err := reactor.New(cfg.Multiplexer, clock.Mono)
@@ -177,7 +180,10 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		cfg: cfg, log: log, loop: loop, number: number, masters: masters, commands: commands,
 		ks: newKeyspace(cfg), group: cfg.MasterOf(number),
 	}
-	if cfg.Dialect != dialect.Default {
+	switch {
+	case cfg.LabMaint:
+		s.commands = newCommands(dialect.Named(cfg.Dialect), maintRows()...)
+	case cfg.Dialect != dialect.Default:
 		s.commands = newCommands(dialect.Named(cfg.Dialect))
 	}
 	s.makeParts(clock)

@@ -123,6 +123,7 @@ type Config struct {
 	Lab              bool   // the LAB command works
 	LabOpen          bool   // other machines may reach the lab without a password
 	LabDisk          bool   // the files are on a simulated disk
+	LabMaint         bool   // clients may ask for messages of LAB PUSH
 	LabHTTP          string // the address of LAB over HTTP, with its port; "" means none
 	LabHTTPFile      string
 	LabToken         string // that requests over HTTP have to show; "" means none
