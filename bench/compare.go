@@ -170,6 +170,8 @@ func (b *bench) runLoads(loads []workload) error {
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(os.Stderr, "%d workloads at pipelines %s in %d rounds, and a line for each when it is done\n",
+		len(loads), b.pipelines, b.rounds)
 	for _, p := range strings.Split(b.pipelines, ",") {
 		pipeline, err := strconv.Atoi(p)
 		if err != nil || pipeline < 1 {

@@ -87,6 +87,7 @@ func (p programs) contenders(tmp string) ([]contender, error) {
 // build builds a program of this module into the folder tmp, as a release has it: one static file, unless
 // CGO_ENABLED says otherwise.
 func build(tmp, program string) (path string, err error) {
+	fmt.Fprintf(os.Stderr, "compiling %s ...\n", program) // without a cache this takes a minute
 	path = filepath.Join(tmp, filepath.Base(program))
 	cmd := exec.Command("go", "build", "-o", path, "github.com/miniredisd/miniredisd/"+program)
 	cmd.Env = append([]string{"CGO_ENABLED=0"}, os.Environ()...)
