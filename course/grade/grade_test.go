@@ -267,7 +267,7 @@ func TestTheDocumentsListEveryLab(t *testing.T) {
 		for _, l := range List() {
 			words, err := l.Text("en")
 			require.NoError(t, err)
-			row := `(?m)^\| L` + strings.TrimLeft(l.ID, "L0") + ` \|.*\| ` + words.Minutes + ` \| ` + words.Level + ` \|$`
+			row := `(?m)^\| ` + l.ID + ` \|.*\| ` + words.Minutes + ` \| ` + words.Level + ` \|$`
 			require.True(t, regexp.MustCompile(row).Match(text), "docs/%s has no row with %s", page, row)
 		}
 	}
