@@ -123,13 +123,13 @@ func (p *parser) value(word, value string) (err error) {
 			r.Client = value
 			return nil
 		}
-		r.ClientID, err = number(word, value, 1, math.MaxInt64)
+		r.ClientID, err = number(word+" expects a number", value, 1, math.MaxInt64)
 	case "ORDER":
-		r.Order, err = number(word, value, 1, math.MaxInt64)
+		r.Order, err = number(word+" expects a number", value, 1, math.MaxInt64)
 	case "NTH":
-		r.Nth, err = number(word, value, 1, math.MaxInt64)
+		r.Nth, err = number(word+" expects a number", value, 1, math.MaxInt64)
 	case "TIMES":
-		r.Times, err = number(word, value, 1, math.MaxInt64)
+		r.Times, err = number(word+" expects a number", value, 1, math.MaxInt64)
 	case "PROB":
 		var ok bool
 		if r.Prob, ok = ParseDecimal(value); !ok || r.Prob <= 0 || r.Prob > 1 {
@@ -152,9 +152,9 @@ func (p *parser) action(words [][]byte) (taken int, err error) {
 	}
 	switch {
 	case r.Action.takesMillis():
-		r.Millis, err = number(word, arg, 1, MaxMillis)
+		r.Millis, err = number(word+" expects a number of milliseconds", arg, 1, MaxMillis)
 	case r.Action == Cut:
-		r.Bytes, err = number(word, arg, 0, math.MaxInt32)
+		r.Bytes, err = number(word+" expects a number of bytes", arg, 0, math.MaxInt32)
 	case r.Action.takesText():
 		r.Text = strings.TrimPrefix(arg, "-")
 		if r.Text == "" || strings.ContainsAny(r.Text, "\r\n") {
@@ -190,16 +190,16 @@ func allActions() string {
 	return strings.Join(names, ", ")
 }
 
-// number reads a decimal number from least to most. The error names word.
-func number(word, value string, least, most int64) (int64, error) {
+// number reads a decimal number from least to most. The error begins with what is expected.
+func number(expects, value string, least, most int64) (int64, error) {
 	n, err := strconv.ParseInt(value, 10, 64)
 	switch {
 	case err == nil && n >= least && n <= most && value[0] != '+':
 		return n, nil
 	case most == math.MaxInt64:
-		return 0, fmt.Errorf("%s expects a number of at least %d, not %s", word, least, quote(value))
+		return 0, fmt.Errorf("%s of at least %d, not %s", expects, least, quote(value))
 	}
-	return 0, fmt.Errorf("%s expects a number from %d to %d, not %s", word, least, most, quote(value))
+	return 0, fmt.Errorf("%s from %d to %d, not %s", expects, least, most, quote(value))
 }
 
 // ParseDecimal reads a number such as 0.25 or 1e-3, and reports whether text is one. It refuses the
