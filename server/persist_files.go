@@ -145,6 +145,7 @@ func (p *persistence) loadAll() error {
 		what = "Nothing was changed. Terminating server after rdb file reading failure."
 	}
 	if err != nil {
+		p.advise(err)
 		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. %s", err, what)}
 	}
 	p.s.ex.ResetStats() // no client has sent these commands

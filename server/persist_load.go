@@ -1,7 +1,9 @@
 package server
 
 import (
+	"errors"
 	"io"
+	"path/filepath"
 
 	"github.com/miniredisd/miniredisd/persist/aof"
 	"github.com/miniredisd/miniredisd/persist/rdb"
@@ -40,4 +42,28 @@ func (p *persistence) rdbLoading(merge bool) *rdb.Loading {
 	}
 	p.progress.rdb = l
 	return l
+}
+
+// advise says which program looks at a damaged file. Redis names its redis-check-aof and redis-check-rdb.
+func (p *persistence) advise(err error) {
+	var commands *aof.DamageError
+	var keys *rdb.DamageError
+	switch {
+	case !p.s.cfg.SystemFiles:
+	case errors.As(err, &commands):
+		path := commands.File
+		if filepath.Dir(path) == p.aof.folder.Path {
+			path = p.aof.folder.Path
+		}
+		p.s.log('#', "miniredisd check --fix %s says what is whole, and writes it to a copy", absolute(path))
+	case errors.As(err, &keys):
+		p.s.log('#', "miniredisd check %s says what the file has, and where it is damaged", absolute(keys.File))
+	}
+}
+
+func absolute(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
 }

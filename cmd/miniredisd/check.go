@@ -22,17 +22,33 @@ const (
 	exitNoFile  = 2 // wrong arguments, there is no such file, or the copy cannot be written
 )
 
-const checkUsage = "FILE is an RDB file, an append only file, or a manifest. DIR is an appendonlydir.\n" +
+const checkUsage = "" +
+	"FILE is an RDB file, an append only file, or a manifest. DIR is an appendonlydir, or the folder of\n" +
+	"a server. Then its RDB files and append only files are checked one after another.\n" +
 	"--fix writes to a copy, FILE.fixed, what is whole of a damaged append only file. No file is changed.\n" +
 	"Exit codes: 0 whole, 1 damaged, 2 no file, wrong arguments, or the copy cannot be written.\n"
 
-// checkFile is the subcommand check: it says what a file of Redis has, and where it is damaged.
-func checkFile(args []string, out, errs io.Writer) int {
+// checkFile is the subcommand check: it says what files of Redis have, and where they are damaged.
+func checkFile(args []string, out, errs io.Writer) (code int) {
 	path, fix, err := checkArguments(args)
-	c := &check{out: out, now: time.Now()}
+	var files []string
 	if err == nil {
-		err = c.look(path)
+		files, err = filesAt(path)
 	}
+	if err != nil {
+		fmt.Fprintln(errs, "check:", visible(err.Error()))
+		return exitNoFile
+	}
+	for _, file := range files {
+		code = max(code, checkOne(file, fix, out, errs))
+	}
+	return code
+}
+
+// checkOne checks a file, or the files that a manifest names.
+func checkOne(path string, fix bool, out, errs io.Writer) (code int) {
+	c := &check{out: out, now: time.Now()}
+	err := c.look(path)
 	c.flush()
 	switch {
 	case err == nil:
@@ -63,7 +79,7 @@ func checkArguments(args []string) (path string, fix bool, err error) {
 		}
 	}
 	if len(paths) != 1 {
-		return "", false, errors.New("name one RDB file, append only file or appendonlydir")
+		return "", false, errors.New("name one RDB file, append only file, or folder of a server")
 	}
 	return paths[0], fix, nil
 }
@@ -83,18 +99,8 @@ type check struct {
 	part  *partReport // the part that was opened last, nil for none
 }
 
-// look reads a file or a folder. What kind of a file it is, its name says or its first bytes.
+// look reads a file. What kind of a file it is, its name says or its first bytes.
 func (c *check) look(path string) error {
-	path = filepath.Clean(path)
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		if path, err = manifestIn(path); err != nil {
-			return err
-		}
-	}
 	c.dir, c.last = filepath.Dir(path), path
 	switch filepath.Ext(path) {
 	case ".manifest":
@@ -105,26 +111,55 @@ func (c *check) look(path string) error {
 	return c.loading().LoadFile(c.disk, path)
 }
 
-// manifestIn returns the path of the only manifest in a folder.
-func manifestIn(dir string) (string, error) {
-	files, err := os.ReadDir(dir)
+// filesAt returns what is to be checked at a path: the file, the manifest of an appendonlydir, or all that a server has
+// in its folder.
+func filesAt(path string) ([]string, error) {
+	path = filepath.Clean(path)
+	info, err := os.Stat(path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	found := ""
-	for _, f := range files {
-		switch {
-		case filepath.Ext(f.Name()) != ".manifest" || strings.HasPrefix(f.Name(), "temp-"):
-		case found != "":
-			return "", fmt.Errorf("%s has several manifests: name one of them", dir)
-		default:
-			found = f.Name()
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	files, err := filesIn(path)
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s has no RDB file, no append only file and no appendonlydir", path)
+	}
+	return files, err
+}
+
+// filesIn returns the manifest of an appendonlydir, or all that a server has in its folder.
+func filesIn(dir string) (files []string, err error) {
+	manifests, err := named(dir, ".manifest")
+	switch {
+	case err != nil || len(manifests) == 1:
+		return manifests, err
+	case len(manifests) > 1:
+		return nil, fmt.Errorf("%s has several manifests: name one of them", dir)
+	}
+	if files, err = named(dir, ".rdb", ".aof"); err != nil {
+		return nil, err
+	}
+	all, err := os.ReadDir(dir)
+	for _, f := range all {
+		if f.IsDir() {
+			inner, _ := named(filepath.Join(dir, f.Name()), ".manifest") // another folder may be closed to us
+			files = append(files, inner...)
 		}
 	}
-	if found == "" {
-		return "", fmt.Errorf("%s has no manifest: name an appendonlydir, or a file", dir)
+	return files, err
+}
+
+// named returns the files of a folder with one of the endings, but not what a server that was killed has left.
+func named(dir string, endings ...string) (paths []string, err error) {
+	all, err := os.ReadDir(dir)
+	for _, f := range all {
+		if !f.IsDir() && slices.Contains(endings, filepath.Ext(f.Name())) && !strings.HasPrefix(f.Name(), "temp-") {
+			paths = append(paths, filepath.Join(dir, f.Name()))
+		}
 	}
-	return filepath.Join(dir, found), nil
+	return paths, err
 }
 
 func (c *check) manifest(path string) error {

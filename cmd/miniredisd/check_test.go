@@ -71,6 +71,55 @@ func TestCheckSaysWhatAFileHas(t *testing.T) {
 	}
 }
 
+func TestCheckReadsTheFolderOfAServer(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	put("dump.rdb", emptyRDB)
+	put("temp-7.rdb", "not looked at")
+	put("redis.conf", "port 0")
+	put("appendonlydir/a.aof.manifest", "file a.1 seq 1 type i\n")
+	put("appendonlydir/temp-a.aof.manifest", "not looked at")
+	put("appendonlydir/a.1", pingInFile)
+	put("other/file", "not looked at")
+	want := strings.ReplaceAll(`DIR/dump.rdb: RDB file of version 11, 18 bytes
+  checksum      none: a changed byte in a value cannot be seen
+whole
+DIR/appendonlydir/a.aof.manifest: manifest of 1 files
+DIR/appendonlydir/a.1: commands, 14 bytes
+  commands      1: PING 1
+whole
+`, "DIR", dir)
+	code, out, _ := checking(dir)
+	require.Equal(t, exitWhole, code)
+	require.Equal(t, want, out)
+	put("appendonlydir/a.1", pingInFile+"*")
+	code, out, _ = checking(dir, "--fix")
+	require.Equal(t, exitDamaged, code)
+	require.Contains(t, out, "whole\n")
+	require.Contains(t, out, "copy: "+dir+"/appendonlydir/a.1.fixed, without the last 1 bytes.\n")
+}
+
+func TestTheLogOfAServerNamesWhatLooksAtADamagedFile(t *testing.T) {
+	dir := t.TempDir()
+	appends := filepath.Join(dir, "appendonlydir")
+	require.NoError(t, os.Mkdir(appends, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "dump.rdb"), []byte("RADIS"), 0o600))
+	manifest := filepath.Join(appends, "appendonly.aof.manifest")
+	require.NoError(t, os.WriteFile(manifest, []byte("file a.1 seq 1 type i\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(appends, "a.1"), []byte("broken"), 0o600))
+	for option, want := range map[string]string{
+		"no":  "# miniredisd check " + dir + "/dump.rdb says what the file has, and where it is damaged\n",
+		"yes": "# miniredisd check --fix " + appends + " says what is whole, and writes it to a copy\n",
+	} {
+		p := startIn(t, dir, "miniredisd", "", "--port", "0", "--bind", "127.0.0.1", "--appendonly", option)
+		require.Equal(t, 1, p.exit())
+		require.Contains(t, p.out.String(), want)
+	}
+}
+
 func TestCheckNamesTheDamage(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"dump.rdb", "RADIS0011\xff", "F: byte 0: no RDB file: it does not begin with REDIS\nAn RDB file cannot be cut: "},
@@ -142,12 +191,12 @@ func TestCheckRefusesWrongArguments(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "name one RDB file, append only file or appendonlydir"},
+		{nil, "name one RDB file, append only file, or folder of a server"},
 		{[]string{"a", "b"}, "name one RDB file"},
 		{[]string{"--fix"}, "name one RDB file"},
 		{[]string{"--repair", "a"}, "there is no option --repair: the only one is --fix"},
 		{[]string{filepath.Join(empty, "a")}, "no such file or directory"},
-		{[]string{empty}, "has no manifest: name an appendonlydir, or a file"},
+		{[]string{empty}, "has no RDB file, no append only file and no appendonlydir"},
 		{[]string{several}, "has several manifests: name one of them"},
 		{[]string{os.DevNull}, "not a regular file"},
 	} {

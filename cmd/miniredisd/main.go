@@ -127,7 +127,7 @@ type subcommand struct {
 // subcommands has one row for each subcommand, in the order of the usage.
 func subcommands() []subcommand {
 	return []subcommand{
-		{"check", "FILE|DIR [--fix]", "say what an RDB file or an append only file has, and where it is damaged",
+		{"check", "FILE|DIR [--fix]", "say what RDB files and append only files have, and where they are damaged",
 			checkUsage, checkFile},
 		{"doctor", "HISTORY...", "find mistakes of lock clients in a history of LAB LOG EXPORT",
 			"A HISTORY of - is the standard input.\n" +
