@@ -1,9 +1,12 @@
 package command
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -91,7 +94,14 @@ func (ex *Executor) unknownSubcommand(cmd *Command, args [][]byte) error {
 	if err := ex.Table.lacks(cmd.Name + "|" + string(args[1])); err != nil {
 		return err
 	}
-	return errorf("ERR unknown subcommand '%s'. Try %s HELP.", clip(args[1], 128), strings.ToUpper(cmd.Name))
+	meant := ""
+	if cmd.Group == "lab" { // the errors of all others are Redis's
+		meant = ascii.Nearest(clip(args[1], longestName), slices.Sorted(maps.Keys(cmd.Subs)))
+	}
+	if meant != "" {
+		meant = " Did you mean " + strings.ToUpper(meant) + "?"
+	}
+	return errorf("ERR unknown subcommand '%s'.%s Try %s HELP.", clip(args[1], 128), meant, strings.ToUpper(cmd.Name))
 }
 
 // errSubcommandUse refuses the arguments of a subcommand (networking.c: addReplySubcommandSyntaxError).

@@ -175,6 +175,7 @@ func TestAProgramAsksItsServerWithoutAConnection(t *testing.T) {
 		{nil, "ERR syntax error"},
 		{[]string{"NOSUCH"}, "ERR unknown command 'NOSUCH', with args beginning with: "},
 		{[]string{"LAB", "NOSUCH"}, "ERR unknown subcommand 'NOSUCH'. Try LAB HELP."},
+		{[]string{"LAB", "falut"}, "ERR unknown subcommand 'falut'. Did you mean FAULT? Try LAB HELP."},
 		{[]string{"SUBSCRIBE", "c"}, "ERR SUBSCRIBE needs a connection"},
 		{[]string{"CLIENT", "TRACKING", "ON"}, "ERR CLIENT|TRACKING needs a connection"},
 		{[]string{"MULTI"}, "ERR MULTI needs a connection"},

@@ -11,10 +11,6 @@ import (
 // doctorFile is the subcommand doctor: it looks for mistakes of lock clients in histories.
 func doctorFile(args []string, out, errs io.Writer) int {
 	flags := flag.NewFlagSet("doctor", flag.ContinueOnError)
-	flags.SetOutput(errs)
-	flags.Usage = func() {
-		fmt.Fprintln(errs, "usage: miniredisd doctor HISTORY.json ...   (- is the standard input)")
-	}
 	histories, code := historiesOf(flags, args, errs)
 	if histories == nil {
 		return code

@@ -97,10 +97,10 @@ func exploreWords(args []string, errs io.Writer) (f exploreFlags, err error) {
 		return f, errSaid
 	}
 	f.Program, f.Alone = args[at+1:], true
-	flags := f.flags(errs)
-	switch err := flags.Parse(args[:at]); {
-	case err != nil:
-		return f, errSaid // flags has printed why
+	flags := f.flags()
+	switch {
+	case !parseFlags(flags, args[:at], errs):
+		return f, errSaid
 	case flags.NArg() > 0:
 		return f, fmt.Errorf("'%s' is unexpected: the command of your program follows --", flags.Arg(0))
 	}
@@ -108,11 +108,9 @@ func exploreWords(args []string, errs io.Writer) (f exploreFlags, err error) {
 }
 
 // flags returns the options of explore, which are written to f.
-func (f *exploreFlags) flags(errs io.Writer) *flag.FlagSet {
+func (f *exploreFlags) flags() *flag.FlagSet {
 	f.Limits = map[string]int{}
 	flags := flag.NewFlagSet("explore", flag.ContinueOnError)
-	flags.SetOutput(errs)
-	flags.Usage = func() { fmt.Fprint(errs, exploreUsage) }
 	flags.DurationVar(&f.Budget, "budget", 5*time.Minute, "")
 	flags.BoolVar(&f.Pairs, "pairs", false, "")
 	flags.IntVar(&f.Masters, "masters", 1, "")
@@ -134,9 +132,6 @@ func (f *exploreFlags) flags(errs io.Writer) *flag.FlagSet {
 	})
 	flags.Func("limit", "", f.limit)
 	flags.Func("fault", "", func(name string) error {
-		if !slices.Contains(explore.FaultNames(), name) {
-			return fmt.Errorf("--fault expects one of %s, not '%s'", strings.Join(explore.FaultNames(), ", "), name)
-		}
 		f.Only = append(f.Only, name)
 		return nil
 	})
@@ -182,6 +177,10 @@ func (f *exploreFlags) check() error {
 		return errors.New("--key expects a glob")
 	}
 	for _, name := range f.Only {
+		if !slices.Contains(explore.FaultNames(), name) {
+			return fmt.Errorf("there is no failure '%s'. --fault expects one of %s", name,
+				strings.Join(explore.FaultNames(), ", "))
+		}
 		if lacks := f.Lacks(name); lacks != "" {
 			return fmt.Errorf("--fault %s needs %s", name, lacks)
 		}

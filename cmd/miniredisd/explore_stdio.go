@@ -75,9 +75,9 @@ type conversation struct {
 // exploreTest is the subcommand explore --stdio.
 func exploreTest(args []string, in io.Reader, out, errs io.Writer) int {
 	var f exploreFlags
-	flags := f.flags(errs)
-	if flags.Parse(args) != nil {
-		return exploreWrong // flags has printed why
+	flags := f.flags()
+	if !parseFlags(flags, args, errs) {
+		return exploreWrong
 	}
 	f.Program, f.InTest = flags.Args(), true
 	err := f.check()

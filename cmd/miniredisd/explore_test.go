@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
 func TestExploreSaysWhatIsWrongWithItsWords(t *testing.T) {
@@ -25,6 +26,9 @@ func TestExploreSaysWhatIsWrongWithItsWords(t *testing.T) {
 		{[]string{"--port", "7", "--jobs", "2", "--", "true"},
 			"explore: --jobs does not go with --port: each trial has a server of its own\n"},
 		{[]string{"--budget", "0s", "--", "true"}, "explore: --budget and --patience are times above 0, such as 60s\n"},
+		{[]string{"--fault", "nope", "--", "true"}, "explore: there is no failure 'nope'. --fault expects one of " +
+			strings.Join(explore.FaultNames(), ", ") + "\n"},
+		{[]string{"--budgett", "5m", "--", "true"}, "explore: there is no option --budgett. Did you mean --budget?\n"},
 		{[]string{"--key", "", "--", "true"}, "explore: --key expects a glob\n"},
 		{[]string{"pytest", "--", "true"},
 			"explore: 'pytest' is unexpected: the command of your program follows --\n"},
@@ -33,7 +37,7 @@ func TestExploreSaysWhatIsWrongWithItsWords(t *testing.T) {
 		require.Equal(t, exploreWrong, p.exit(), "%v", c.args)
 		require.Equal(t, c.why, p.errs.String())
 	}
-	for _, words := range [][]string{{"--limit", "k"}, {"--limit", "=2"}, {"--limit", "k=0"}, {"--fault", "bad-luck"}} {
+	for _, words := range [][]string{{"--limit", "k"}, {"--limit", "=2"}, {"--limit", "k=0"}} {
 		p := start(t, "miniredisd", "", append(append([]string{"explore"}, words...), "--", "true")...)
 		require.Equal(t, exploreWrong, p.exit(), "%v", words)
 		require.Contains(t, p.errs.String(), words[0]+" expects ")

@@ -64,8 +64,6 @@ func gradeWords(args []string, out, errs io.Writer) (int, error) {
 	}
 	var f gradeFlags
 	flags := flag.NewFlagSet("grade", flag.ContinueOnError)
-	flags.SetOutput(errs)
-	flags.Usage = func() { fmt.Fprint(errs, gradeUsage) }
 	flags.Uint64Var(&f.seed, "seed", 1, "")
 	flags.StringVar(&f.student, "student", "", "")
 	flags.StringVar(&f.secret, "secret", "", "")
@@ -74,8 +72,8 @@ func gradeWords(args []string, out, errs io.Writer) (int, error) {
 	flags.StringVar(&f.lang, "lang", "en", "")
 	flags.StringVar(&f.template, "template", "", "")
 	flags.IntVar(&f.hint, "hint", 0, "")
-	if err := flags.Parse(args[1:]); err != nil {
-		return gradeWrong, nil // flags has printed why
+	if !parseFlags(flags, args[1:], errs) {
+		return gradeWrong, nil
 	}
 	if f.lang != "en" && f.lang != "zh" {
 		return gradeWrong, fmt.Errorf("--lang is en or zh, not '%s'", f.lang)

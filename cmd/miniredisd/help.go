@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/config"
 )
 
@@ -60,15 +62,32 @@ func help(args []string, out, errs io.Writer) int {
 	case args[0] == "lab":
 		fmt.Fprint(out, labHint)
 	case c == nil:
-		fmt.Fprintf(errs, "There is no subcommand '%s'. miniredisd help lists all of them.\n", args[0])
+		fmt.Fprintf(errs, "There is no subcommand '%s'. %s\n", args[0], likeSubcommand(args[0]))
 		return 1
 	default:
-		fmt.Fprintf(out, "usage: miniredisd %s\n%s\n", strings.TrimSpace(c.name+" "+c.args), c.summary)
-		if c.more != "" {
-			fmt.Fprintf(out, "\n%s", c.more)
-		}
+		explain(c, out)
 	}
 	return 0
+}
+
+// explain writes what help says of a subcommand.
+func explain(c *subcommand, out io.Writer) {
+	fmt.Fprintf(out, "usage: miniredisd %s\n%s\n", strings.TrimSpace(c.name+" "+c.args), c.summary)
+	if c.more != "" {
+		fmt.Fprintf(out, "\n%s", c.more)
+	}
+}
+
+// likeSubcommand says which subcommand may be meant by a word.
+func likeSubcommand(word string) string {
+	var names []string
+	for _, c := range subcommands() {
+		names = append(names, c.name)
+	}
+	if nearest := ascii.Nearest(word, names); nearest != "" {
+		return "Did you mean " + nearest + "?"
+	}
+	return "miniredisd help lists all of them."
 }
 
 // asksForHelp reports whether a subcommand is asked to explain itself.
@@ -85,5 +104,19 @@ func hint(args []string, missing *config.OpenError) string {
 	case strings.EqualFold(args[0], "lab"):
 		return labHint
 	}
-	return fmt.Sprintf("'%s' is no subcommand either: miniredisd help lists all of them.\n", args[0])
+	return fmt.Sprintf("'%s' is no subcommand either. %s\n", args[0], likeSubcommand(args[0]))
+}
+
+// likeDirective says which directive may be meant by one that does not exist, "" if no name is like it.
+func likeDirective(err error) string {
+	var line *config.LineError
+	if !errors.As(err, &line) {
+		return ""
+	}
+	name, _, _ := strings.Cut(line.Text, " ")
+	nearest := config.Nearest(name)
+	if nearest == "" {
+		return ""
+	}
+	return fmt.Sprintf("There is no directive '%s'. Did you mean '%s'?\n", name, nearest)
 }

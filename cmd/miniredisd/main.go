@@ -95,6 +95,9 @@ func run(argv []string) int {
 	}
 	if cfg.Dir != "" {
 		if err := os.Chdir(cfg.Dir); err != nil {
+		if !strict {
+			fmt.Fprint(os.Stderr, likeDirective(err))
+		}
 			log.Log('#', "Can't chdir to '%s': %s", cfg.Dir, config.ErrorText(err))
 			return 1
 		}

@@ -83,6 +83,7 @@ func TestHelpExplainsEverySubcommand(t *testing.T) {
 	}
 	for name, why := range map[string]string{
 		"lobster":     "There is no subcommand 'lobster'. miniredisd help lists all of them.\n",
+		"Exlpore":     "There is no subcommand 'Exlpore'. Did you mean explore?\n",
 		"grade watch": "help expects one subcommand, not 'watch' as well\n",
 	} {
 		p := start(t, "miniredisd", "", append([]string{"help"}, strings.Fields(name)...)...)
@@ -94,7 +95,8 @@ func TestHelpExplainsEverySubcommand(t *testing.T) {
 func TestAWordThatIsNeitherAFileNorASubcommandGetsAHint(t *testing.T) {
 	for word, want := range map[string]string{
 		"lab":     "The lab is an option: start the server with --lab yes, and send LAB HELP.\n",
-		"verdikt": "'verdikt' is no subcommand either: miniredisd help lists all of them.\n",
+		"verdikt": "'verdikt' is no subcommand either. Did you mean verdict?\n",
+		"lobster": "'lobster' is no subcommand either. miniredisd help lists all of them.\n",
 		"./lab":   "",
 		"no.conf": "",
 	} {
@@ -115,6 +117,22 @@ func TestAWordThatIsNeitherAFileNorASubcommandGetsAHint(t *testing.T) {
 	p = start(t, "miniredisd", "", "help", "lab")
 	require.Equal(t, 0, p.exit())
 	require.Contains(t, p.out.String(), "--lab yes")
+}
+
+func TestADirectiveThatDoesNotExistGetsAHint(t *testing.T) {
+	for args, want := range map[string]string{
+		"--maxmemry 1mb":     "\nThere is no directive 'maxmemry'. Did you mean 'maxmemory'?\n",
+		"--lab-htpp x":       "\nThere is no directive 'lab-htpp'. Did you mean 'lab-http'?\n",
+		"--nosuchthing yes":  "\nBad directive or wrong number of arguments\n",
+		"--maxmemory nonsen": "\nargument must be a memory value\n",
+	} {
+		p := start(t, "miniredisd", "", strings.Fields(args)...)
+		require.Equal(t, 1, p.exit())
+		require.True(t, strings.HasSuffix(p.errs.String(), want), p.errs.String())
+		p = start(t, "redis-server", "", strings.Fields(args)...)
+		require.Equal(t, 1, p.exit())
+		require.NotContains(t, p.errs.String(), "Did you mean")
+	}
 }
 
 func TestTheLogSaysWhetherTheLabIsOn(t *testing.T) {

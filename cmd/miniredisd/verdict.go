@@ -26,14 +26,8 @@ const (
 // verdictFile is the subcommand verdict: it judges histories, and draws those that are not safe.
 func verdictFile(args []string, out, errs io.Writer) int {
 	flags := flag.NewFlagSet("verdict", flag.ContinueOnError)
-	flags.SetOutput(errs)
-	picture := flags.String("o", "", "write the picture to `FILE.svg`, even of a history that is safe")
-	lang := flags.String("lang", "en", "the language of the picture: `en` or zh")
-	flags.Usage = func() {
-		fmt.Fprintln(errs, "usage: miniredisd verdict [--lang en|zh] [-o FILE.svg] HISTORY.json ...   "+
-			"(- is the standard input)")
-		flags.PrintDefaults()
-	}
+	picture := flags.String("o", "", "")
+	lang := flags.String("lang", "en", "")
 	histories, code := historiesOf(flags, args, errs)
 	if histories == nil {
 		return code
@@ -153,10 +147,8 @@ func pictureOf(history string) string {
 // historiesOf parses the arguments of a subcommand and reads the histories that they name. Without
 // histories, the subcommand ends with the code.
 func historiesOf(flags *flag.FlagSet, args []string, errs io.Writer) (all []lab.History, code int) {
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return nil, 0
-	case err != nil:
+	switch {
+	case !parseFlags(flags, args, errs):
 		return nil, exitNoInput
 	case flags.NArg() == 0:
 		fmt.Fprintf(errs, "%s: name a file that LAB LOG EXPORT has made\n", flags.Name())

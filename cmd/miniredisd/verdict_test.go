@@ -166,7 +166,7 @@ func TestAFileWithoutAHistoryIsRefusedByName(t *testing.T) {
 	for _, subcommand := range []string{"verdict", "doctor"} {
 		for args, why := range map[string]string{
 			"":                 subcommand + ": name a file that LAB LOG EXPORT has made\n",
-			"-x":               "flag provided but not defined: -x",
+			"-x":               subcommand + ": there is no option -x. miniredisd help " + subcommand + " lists them.\n",
 			bad:                subcommand + ": " + bad + ": is not JSON: unexpected EOF\n",
 			"/nowhere.json":    subcommand + ": /nowhere.json: no such file or directory\n",
 			good + " " + good:  subcommand + ": there are two histories of master 1\n",

@@ -91,6 +91,19 @@ func lookup(name string) (r *row, isAlias bool) {
 	return nil, false
 }
 
+// Nearest returns the directive that is most likely meant by the name of none. It is "" for a directive, and if no name
+// is like it.
+func Nearest(name string) string {
+	if r, _ := lookup(name); r != nil {
+		return ""
+	}
+	names := make([]string, len(table))
+	for i := range table {
+		names[i] = table[i].name
+	}
+	return ascii.Nearest(name, names)
+}
+
 // refusal returns the error text for a directive that is refused or withheld.
 func refusal(name string) string {
 	switch name {

@@ -31,7 +31,7 @@ func arrows() map[string][]string {
 		"cmd/miniredisd": {"internal/config", "internal/dialect", "internal/collector", "lab", "lab/labhttp",
 			"lab/verdict", "lab/words", "resp", "internal/rlog", "server", "course/claims", "course/grade", "course/labs",
 			"internal/version", "glass", "glass/glasshttp", "lab/explore", "lab/explore/page", "lab/explore/trials",
-			"persist/aof", "persist/disk", "persist/rdb", "golang.org/x/sys/unix"},
+			"internal/ascii", "persist/aof", "persist/disk", "persist/rdb", "golang.org/x/sys/unix"},
 		"lab/explore/trials": {"course/stage", "internal/orphans", "lab", "lab/explore"},
 		"lab/labhttp":        {"resp"},
 		"glass/glasshttp":    {"internal/ascii", "lab/labhttp", "course/labs", "resp", "glass"},
