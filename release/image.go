@@ -49,7 +49,7 @@ func (r *release) image(b binary) (v1.Image, error) {
 	packed, err := tarGz([]entry{
 		folder("usr/"), folder("usr/local/"), folder("usr/local/bin/"), folder("etc/"),
 		program("usr/local/bin/miniredisd", b.data),
-		{path: "usr/local/bin/redis-server", mode: 0o777, link: "miniredisd"},
+		link("usr/local/bin/redis-server"), link("usr/local/bin/redis-cli"), link("usr/local/bin/valkey-cli"),
 		plain("etc/passwd", fmt.Appendf(nil, "nonroot:x:%d:%d::/data:/sbin/nologin\n", nonroot, nonroot)),
 		plain("LICENSE", r.licences),
 		{path: "data/", mode: 0o755, owner: nonroot},
@@ -78,8 +78,11 @@ func (r *release) image(b binary) (v1.Image, error) {
 	return mutate.ConfigFile(img, config)
 }
 
+// link is another name of the program. Health checks by redis-cli or valkey-cli are a habit.
+func link(path string) entry { return entry{path: path, mode: 0o777, link: "miniredisd"} }
+
 // imageConfig says how a container starts: as redis-server does in the usual images, for everybody who
-// reaches the container. The server then checks itself, as there is no shell and no redis-cli.
+// reaches the container. The server then checks itself, as there is no shell.
 func (r *release) imageConfig(img v1.Image, b binary) (*v1.ConfigFile, error) {
 	config, err := img.ConfigFile()
 	if err != nil {

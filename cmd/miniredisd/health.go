@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -43,29 +44,58 @@ func health(args []string, out, errs io.Writer) int {
 
 // pingAt sends a PING to a URL, redis:// or rediss://, and returns the first line of the reply.
 func pingAt(at string) (string, error) {
-	u, err := url.Parse(at)
-	if err != nil || u.Host == "" || u.Scheme != "redis" && u.Scheme != "rediss" {
-		return "", fmt.Errorf("it is not a URL such as redis://127.0.0.1:6379 or rediss://127.0.0.1:6380")
+	to, _, err := targetOf(at)
+	if err != nil {
+		return "", err
 	}
-	port := u.Port()
-	if port == "" {
-		port = "6379"
+	if to.tls != nil {
+		to.tls.InsecureSkipVerify = true // the check asks whether somebody answers, and sends no secret
 	}
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort(u.Hostname(), port), healthLimit)
+	conn, err := to.dial()
 	if err != nil {
 		return "", err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(healthLimit)); err != nil {
-		return "", err
-	}
-	if u.Scheme == "rediss" {
-		// The check asks whether somebody answers, and sends no secret. So any certificate will do.
-		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
-	}
 	if _, err := io.WriteString(conn, "PING\r\n"); err != nil {
 		return "", err
 	}
 	line, err := bufio.NewReader(io.LimitReader(conn, 1<<10)).ReadString('\n')
 	return strings.TrimRight(line, "\r\n"), err
+}
+
+// target is a server to connect to.
+type target struct {
+	host, port string
+	tls        *tls.Config // nil without TLS
+}
+
+// targetOf reads a URL, redis:// or rediss://.
+func targetOf(at string) (target, *url.URL, error) {
+	u, err := url.Parse(at)
+	if err != nil || u.Host == "" || u.Scheme != "redis" && u.Scheme != "rediss" {
+		return target{}, nil, fmt.Errorf("it is not a URL such as redis://127.0.0.1:6379 or rediss://127.0.0.1:6380")
+	}
+	to := target{host: u.Hostname(), port: cmp.Or(u.Port(), "6379")}
+	if u.Scheme == "rediss" {
+		to.tls = &tls.Config{}
+	}
+	return to, u, nil
+}
+
+// dial connects. healthLimit is the deadline of the connection.
+func (to target) dial() (net.Conn, error) {
+	conn, err := net.DialTimeout("tcp", net.JoinHostPort(to.host, to.port), healthLimit)
+	if err == nil {
+		err = conn.SetDeadline(time.Now().Add(healthLimit))
+	}
+	if err != nil || to.tls == nil {
+		return conn, err
+	}
+	to.tls.ServerName = to.host
+	shaken := tls.Client(conn, to.tls)
+	if err := shaken.Handshake(); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return shaken, nil
 }

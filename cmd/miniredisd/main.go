@@ -5,7 +5,7 @@
 //
 // Started through a link named redis-server or valkey-server, it prints nothing that redis-server
 // would not print, and has no subcommands. So programs that start redis-server and read its output
-// work unchanged.
+// work unchanged. A link named redis-cli or valkey-cli is the subcommand redis-cli.
 //
 //	main.go           from arguments to a running server; from signals to its end
 //	console.go        what it prints: version, logo
@@ -19,6 +19,7 @@
 //	explore.go        the subcommand explore
 //	explore_stdio.go  explore --stdio, for tests that another process runs
 //	health.go         the subcommand health
+//	cli.go            the subcommand redis-cli, for health checks
 //	verdict.go        the subcommand verdict: judges histories
 //	doctor.go         the subcommand doctor: mistakes in histories
 //	check.go          the subcommand check: files of Redis, whole or damaged; check_report.go, check_fix.go
@@ -65,7 +66,10 @@ func main() {
 // run is the whole program. It returns the exit code.
 func run(argv []string) int {
 	args := argv[1:]
-	strict := isStrict(argv[0])
+	if isNamed(argv[0], "cli") {
+		return redisCLI(args, os.Stdout, os.Stderr)
+	}
+	strict := isNamed(argv[0], "server")
 	if code, done := answerAndExit(argv, strict); done {
 		return code
 	}
@@ -91,13 +95,13 @@ func run(argv []string) int {
 		return 1
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
+		if !strict {
+			fmt.Fprint(os.Stderr, likeDirective(err))
+		}
 		return 1
 	}
 	if cfg.Dir != "" {
 		if err := os.Chdir(cfg.Dir); err != nil {
-		if !strict {
-			fmt.Fprint(os.Stderr, likeDirective(err))
-		}
 			log.Log('#', "Can't chdir to '%s': %s", cfg.Dir, config.ErrorText(err))
 			return 1
 		}
@@ -142,6 +146,8 @@ func subcommands() []subcommand {
 		{"health", "[URL]", "ask whether the server at URL answers (redis://127.0.0.1:6379)",
 			"A URL begins with redis:// or rediss://. Exit codes: 0 it answers, 1 it does not.\n", health},
 		{"help", "[SUBCOMMAND]", "explain the program, or a subcommand", "", help},
+		{"redis-cli", "[OPTION...] COMMAND...", "send a command and print the reply, as a health check does",
+			cliUsage, redisCLI},
 		{"verdict", "HISTORY...", "judge the locks in a history, and draw those that are broken",
 			"A HISTORY of - is the standard input. -o FILE.svg before it names the picture,\n" +
 				"and --lang zh makes it Chinese.\n" +
@@ -162,16 +168,10 @@ func subcommandOf(args []string) *subcommand {
 	return &all[at]
 }
 
-// isStrict reports whether the program runs under the name of another server.
-func isStrict(argv0 string) bool {
+// isNamed reports whether the program runs under the name of a program of Redis or Valkey, such as server.
+func isNamed(argv0, program string) bool {
 	name := filepath.Base(argv0)
-	return strings.HasPrefix(name, "redis-server") || strings.HasPrefix(name, "valkey-server")
-}
-
-// isSentinel reports whether the program runs under the name of a Sentinel.
-func isSentinel(argv0 string) bool {
-	name := filepath.Base(argv0)
-	return strings.HasPrefix(name, "redis-sentinel") || strings.HasPrefix(name, "valkey-sentinel")
+	return strings.HasPrefix(name, "redis-"+program) || strings.HasPrefix(name, "valkey-"+program)
 }
 
 // serve runs the server until it ends. It returns the exit code.
@@ -364,7 +364,7 @@ func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Log
 
 // answerAndExit handles arguments that do not start a server. done reports whether the program ends.
 func answerAndExit(argv []string, strict bool) (code int, done bool) {
-	if slices.Contains(argv, "--sentinel") || isSentinel(argv[0]) {
+	if slices.Contains(argv, "--sentinel") || isNamed(argv[0], "sentinel") {
 		fmt.Fprintln(os.Stderr, "Sentinel mode is not supported by miniredisd: connect clients to the server itself")
 		return 1, true
 	}
