@@ -7,12 +7,17 @@ import (
 	"path/filepath"
 	"strings"
 
+	firsttest "github.com/miniredisd/miniredisd/docs/lab"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/config"
 )
 
-// labHint says how to reach the lab.
-const labHint = "The lab is an option: start the server with --lab yes, and send LAB HELP.\n"
+const (
+	// labHint says how to reach the lab.
+	labHint = "The lab is an option: start the server with --lab yes, and send LAB HELP.\n"
+	// firstTest is what help has beside the subcommands.
+	firstTest = "first-test"
+)
 
 // labState is the line of the log that says whether the lab is on, and what explains it.
 func labState(cfg *config.Config) string {
@@ -61,6 +66,8 @@ func help(args []string, out, errs io.Writer) int {
 		return 1
 	case args[0] == "lab":
 		fmt.Fprint(out, labHint)
+	case args[0] == firstTest:
+		fmt.Fprint(out, firsttest.Text())
 	case c == nil:
 		fmt.Fprintf(errs, "There is no subcommand '%s'. %s\n", args[0], likeSubcommand(args[0]))
 		return 1
@@ -80,7 +87,7 @@ func explain(c *subcommand, out io.Writer) {
 
 // likeSubcommand says which subcommand may be meant by a word.
 func likeSubcommand(word string) string {
-	var names []string
+	names := []string{firstTest}
 	for _, c := range subcommands() {
 		names = append(names, c.name)
 	}

@@ -145,7 +145,7 @@ func subcommands() []subcommand {
 			gradeUsage, gradeLab},
 		{"health", "[URL]", "ask whether the server at URL answers (redis://127.0.0.1:6379)",
 			"A URL begins with redis:// or rediss://. Exit codes: 0 it answers, 1 it does not.\n", health},
-		{"help", "[SUBCOMMAND]", "explain the program, or a subcommand", "", help},
+		{"help", "[SUBCOMMAND]", "explain the program, or a subcommand; first-test is the way to a first test", "", help},
 		{"redis-cli", "[OPTION...] COMMAND...", "send a command and print the reply, as a health check does",
 			cliUsage, redisCLI},
 		{"verdict", "HISTORY...", "judge the locks in a history, and draw those that are broken",

@@ -135,6 +135,19 @@ func TestADirectiveThatDoesNotExistGetsAHint(t *testing.T) {
 	}
 }
 
+func TestHelpShowsTheWayToAFirstTest(t *testing.T) {
+	page, err := os.ReadFile(filepath.FromSlash("../../docs/lab/first-test.md"))
+	require.NoError(t, err)
+	_, text, _ := strings.Cut(string(page), "\n\n")
+	p := start(t, "miniredisd", "", "help", "first-test")
+	require.Equal(t, 0, p.exit())
+	require.Equal(t, text, p.out.String())
+	require.True(t, strings.HasPrefix(text, "# "), text[:20])
+	p = start(t, "miniredisd", "", "help", "frist-test")
+	require.Equal(t, 1, p.exit())
+	require.Equal(t, "There is no subcommand 'frist-test'. Did you mean first-test?\n", p.errs.String())
+}
+
 func TestTheLogSaysWhetherTheLabIsOn(t *testing.T) {
 	p := start(t, "miniredisd", "", "--port", "0", "--bind", "127.0.0.1")
 	p.addr()

@@ -26,6 +26,7 @@ func constants() map[string]string {
 		"glass/glasshttp.page":        "embedded files",
 		"glass/glasshttp.sourcesJSON": "an embedded file",
 		"course/labs.files":           "embedded files",
+		"docs/lab.page":               "an embedded file",
 		"lab/explore/page.files":      "embedded files",
 
 		"miniredistest/miniredis.ErrKeyNotFound":           "an error to compare with",
