@@ -102,7 +102,7 @@ func TestAReaderChoosesWhichRedisThePageSpeaksOf(t *testing.T) {
 		p.Wait(fmt.Sprintf(`document.querySelector("[data-version=%s][aria-pressed=true]")`, version))
 		p.Wait(fmt.Sprintf(`document.querySelector(".wh-says").innerText.includes(%q)`, says))
 	}
-	choose("r7", "processCommandAndResetClient")
+	choose("r7", "main: networking.c: processCommandAndResetClient")
 	choose("v8", "processIOThreadsReadDone")
 	choose("r8", "processClientsFromIOThread")
 	s.must("/lab/step/continue", "")
@@ -113,7 +113,7 @@ func TestAReaderChoosesWhichRedisThePageSpeaksOf(t *testing.T) {
 	p.Wait(`document.querySelector("[data-n='6']")`)
 	require.Equal(t, "0", p.Text(`document.querySelectorAll(".wh-says").length`), "it would answer the question")
 	p.Click("[data-answer=b]")
-	p.Wait(`document.querySelector(".wh-says")?.innerText.includes("the thread that owns the client, always")`)
+	p.Wait(`document.querySelector(".wh-says")?.innerText.includes("With io-threads the thread that owns the client")`)
 	choose("r7", "io-threads-do-reads")
 
 	s.open(p, "models", "en")

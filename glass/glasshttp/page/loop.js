@@ -9,7 +9,7 @@ import { cast, terminals } from './terminals.js';
 import { strip } from './strip.js';
 import { counted, phaseOf } from './narrate.js';
 import { asleep, fail, motion } from './shared.js';
-import { AT, chosen, which } from './which.js';
+import { asked, chosen, which } from './which.js';
 
 // point is a click on a box: the server stops there from now on. A recording goes there.
 function point(name) {
@@ -81,13 +81,14 @@ function showSource(frame) {
   const point = frame ? (asleep() ? 's' : phaseOf(frame.e)) : 's';
   const info = store.hello?.points?.[point];
   const text = sources?.[info?.name] ?? sources?.[point];
-  const key = `${point}|${info?.go}|${Boolean(text)}|${t('source.redis')}|${chosen()}`;
+  const questions = asked(point, store.hello?.threads?.length ?? 1);
+  const key = `${point}|${info?.go}|${Boolean(text)}|${t('source.redis')}|${chosen()}|${questions}`;
   if (key === parts.shown) return;
   parts.shown = key;
   if (!info) { parts.source.replaceChildren(el('p', { class: 'dim' }, t('source.none'))); return; }
   const code = el('pre', { class: 'code mono', tabindex: '0', 'aria-label': info.go }, text ? paint(text.go) : '');
   parts.source.replaceChildren(el('h3', { class: 'mono' }, info.go), el('p', { class: 'file mono' }, `${text?.file ?? info.file}${text?.line ? ':' + text.line : ''}`),
-    el('p', { class: 'redis' }, `${t('source.redis')}: `, el('b', { class: 'mono' }, info.c || '–')), AT[point] ? which(AT[point], store.changed) : '', code);
+    el('p', { class: 'redis' }, `${t('source.redis')}: `, el('b', { class: 'mono' }, info.c || '–')), questions.length ? which(questions, store.changed) : '', code);
 }
 
 const GO = /(\/\/[^\n]*)|("(?:[^"\\\n]|\\.)*"|`[^`]*`)|\b(func|return|if|else|for|range|switch|case|default|defer|go|var|const|type|struct|nil|true|false|break|continue|select|chan|map)\b/g;

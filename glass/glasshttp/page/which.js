@@ -10,17 +10,21 @@ add(texts);
 export const VERSIONS = ['r7', 'r8', 'v8', 'mini'];
 export const ALL = ['owner', 'queue', 'reads', 'writes', 'executes', 'barrier', 'meanwhile', 'idle', 'count', 'waits', 'prefetch', 'advised'];
 
-// AT has the questions that a point of the loop raises, and OF those of a claim.
-export const AT = {
+// AT has the questions that a point of the loop raises, and OF those of a claim. Some are ABOUT_THREADS.
+const AT = {
   w: ['waits'], h: ['owner'], a: ['owner'], g: ['count'], t: ['owner', 'count'], j: ['barrier', 'meanwhile'], r: ['reads'], p: ['reads', 'queue'],
   x: ['executes', 'queue'], y: ['writes'], m: ['writes'], o: ['writes'], s: ['waits', 'idle'], b: ['executes'],
 };
+const ABOUT_THREADS = ['barrier', 'meanwhile', 'idle', 'count'];
 export const OF = { 1: ['queue', 'executes'], 2: ['waits'], 6: ['reads', 'writes'], 7: ['advised', 'count'], 19: ['owner', 'queue', 'reads', 'executes'] };
 
 const known = remembered('version');
 let version = VERSIONS.includes(known) ? known : 'r7';
 
 export const chosen = () => version;
+
+// asked returns the questions that a point raises. Nobody asks about the I/O threads of a server that has none.
+export const asked = (point, threads) => (AT[point] ?? []).filter((q) => threads > 1 || !ABOUT_THREADS.includes(q));
 
 // which returns the switch with the answers to some questions. after is called when another version is chosen.
 export function which(questions, after) {
