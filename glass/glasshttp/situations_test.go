@@ -3,9 +3,7 @@ package glasshttp
 import (
 	"slices"
 
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
-	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // situations are what the sentences of the page have to be true of: commands of each family, alone and inside of
@@ -108,6 +106,7 @@ func plainSituations() []situation {
 		{name: "eight clients", clients: 9, args: threads("--exec", "queue"), play: playEight},
 		{name: "eight clients, threads only write", clients: 9, args: []string{"--io-threads", "3"}, play: playEight},
 		{name: "gather finds more", clients: 4, args: threads(), before: each("PING", "PING"), play: playGather},
+		{name: "gather finds nothing new", clients: 3, args: threads(), before: each("PING", "PING"), play: playTwo},
 		{name: "another master", clients: 1, args: []string{"--masters", "3"}, play: func(p *player) {
 			p.do(1, "LAB MASTER 2 CLOCK")
 			p.do(1, "LAB ALL CLOCK FREEZE")
@@ -116,28 +115,6 @@ func plainSituations() []situation {
 			p.do(1, "STRLEN big")
 			p.do(1, "GETRANGE big 0 19999")
 		}},
-	}
-}
-
-func playEight(p *player) {
-	p.together(9, func() {
-		for i := range 8 {
-			p.send(i+1, "INCR visits")
-		}
-	})
-	for i := range 8 {
-		p.read(i+1, 1)
-	}
-}
-
-// playGather: the server tries to gather at its passes 1, 3 and 7. This is the seventh that reads.
-func playGather(p *player) {
-	p.at(glass.Breakpoint{Name: "first", At: trace.Handler, ClientID: 1}, func() { p.send(1, "INCR visits") }, func() {
-		p.send(2, "INCR visits")
-		p.send(3, "INCR visits")
-	})
-	for i := range 3 {
-		p.read(i+1, 1)
 	}
 }
 

@@ -5,6 +5,7 @@ const EMPTY = {
   clock: 0, still: false, pass: 0, clients: [], more: 0, fired: { list: [], at: -1 },
   lists: { pendingReads: [], nextRead: 0, resumed: [], pendingWrites: [], deferred: 0, closing: [] },
   threads: [], keys: [], keysMore: 0, counters: {}, exec: null, lent: null, woke: null, logs: {}, known: false, stack: [], file: null, stream: null,
+  idle: '',
 };
 
 export const empty = () => EMPTY;
@@ -93,6 +94,10 @@ function answer(st, e) {
   });
 }
 
+// why says why the read handler of a client has nothing to do, '' if it has: the client is on the list already, or its
+// script looks for others.
+const why = (st, id) => (st.lists.pendingReads.includes(id) ? 'noted' : st.stack.some((x) => x.look && x.client === id) ? 'own' : '');
+
 // newName returns the name that a command gives to its client, or ''.
 export const newName = (e) => (e.point === 'x' && e.b === 0 && /^client setname (\S+)$/i.exec(e.text)?.[1]) || '';
 
@@ -105,7 +110,7 @@ const points = {
   },
   h(st, e) {
     const list = st.fired.list.map((f, i) => (i === e.a && e.client ? { ...f, client: e.client } : f));
-    st = { ...st, fired: { list, at: e.a } };
+    st = { ...st, fired: { list, at: e.a }, idle: e.text === 'read' ? why(st, e.client) : '' };
     if (e.text !== 'read' || !e.client) return st;
     st = put(st, e.client, () => ({ state: 'readable', fd: e.b }));
     return lists(st, { pendingReads: withOne(st.lists.pendingReads, e.client) });
@@ -146,8 +151,9 @@ const points = {
     return e.a > 0 && e.client > 0 ? lists(st, { pendingWrites: withOne(st.lists.pendingWrites, e.client) }) : st;
   },
   l(st, e) {
-    if (e.b !== 1) return { ...st, fired: { list: fired(st, e.text), at: -1 } };
-    return push({ ...st, fired: { list: fired(st, e.text), at: -1 } }, { client: e.client, look: true, fired: st.fired });
+    const list = fired(st, e.text), now = { ...st, fired: { list, at: -1 } };
+    if (e.b === 1) return push(now, { client: e.client, look: true, fired: st.fired });
+    return now;
   },
   b(st) {
     const at = st.stack.findLastIndex((x) => x.look);
@@ -212,9 +218,9 @@ export function merge(state, snap) {
     for (const c of snap.clients ?? []) state = put(state, c.id, () => c);
     return state;
   }
-  const { exec, stack, lent, woke, logs } = state, inputs = new Map(state.clients.map((c) => [c.id, c.input]));
+  const { exec, stack, lent, woke, logs, idle } = state, inputs = new Map(state.clients.map((c) => [c.id, c.input]));
   return {
-    ...EMPTY, ...snap, known: true, exec, stack, lent, woke, logs,
+    ...EMPTY, ...snap, known: true, exec, stack, lent, woke, logs, idle,
     clients: (snap.clients ?? []).map((c) => ({ ...c, input: inputs.get(c.id), state: c.state === 'idle' && stack.some((x) => x.argv && x.client === c.id) ? 'executing' : c.state })), keys: snap.keys ?? [], threads: snap.threads ?? [],
     fired: { list: snap.fired?.list ?? [], at: snap.fired?.at ?? -1 },
     lists: { ...EMPTY.lists, ...withoutNull(snap.lists) },

@@ -91,6 +91,9 @@ function fed(e) {
 // steps are the requests of a handshake that go out together.
 const steps = (text) => text.split(/(?=\*\d+\\r\\n)/).map((one) => elements(one).join(' ')).filter(Boolean).join(', ') || text;
 
+// PAYS is how many clients pay for waking a thread (ioworkers/threads.go: perThread).
+const PAYS = 8;
+
 // RULES names the text for each action of the lab.
 const RULES = {
   'DROP-BEFORE': 'before', 'RESET-BEFORE': 'before', ERROR: 'error', HOLD: 'hold', 'DELAY-EXEC': 'delay', 'DROP-REPLY': 'lost', 'RESET-AFTER': 'lost',
@@ -104,14 +107,17 @@ const say = {
     return [why === 'posted' ? 'say.w.posted' : 'say.w.timer', {}];
   },
   h(e, state) {
-    const of = state.fired.list.length;
-    return [`say.h.${['accept', 'read', 'connected', 'link', 'reply'].includes(e.text) ? e.text : 'wake'}`, { i: e.a + 1, of: Math.max(of, e.a + 1) }];
+    const of = state.fired.list.length, kind = state.idle || e.text;
+    return [`say.h.${['accept', 'read', 'noted', 'own', 'connected', 'link', 'reply'].includes(kind) ? kind : 'wake'}`, { i: e.a + 1, of: Math.max(of, e.a + 1) }];
   },
   a: (e) => [e.b === 1 ? 'say.a.link' : 'say.a', { fd: e.a, addr: e.text }],
-  l: (e) => [e.b === 1 ? 'say.l.script' : 'say.l.gather', { n: e.a }],
+  l(e, state) {
+    const old = state.fired.list.filter((f) => state.lists.pendingReads.includes(f.client)).length, fresh = e.a - old;
+    return [e.b === 1 ? 'say.l.script' : old === 0 ? 'say.l.gather' : fresh ? 'say.l.some' : 'say.l.same', { n: e.a, fresh, old }];
+  },
   b: (e) => ['say.b', { n: e.a }],
-  g: (e) => ['say.g', { n: e.a, waited: span(e.b) }],
-  t: (e) => [e.text.startsWith('write') ? 'say.t.write' : 'say.t.read', { n: e.a }],
+  g: (e) => [e.a < PAYS ? 'say.g.few' : 'say.g', { n: e.a, waited: span(e.b) }],
+  t: (e) => [`say.t.${e.text.startsWith('write') ? 'write' : 'read'}${e.a < PAYS ? '.few' : ''}`, { n: e.a }],
   j: (e, state, hello) => [state.lent?.phase === 'write' ? 'say.j.write' : hello?.exec === 'queue' ? 'say.j.queue' : 'say.j.read', { n: e.a }],
   r(e) {
     if (e.a === 0) return ['say.r.eof', {}];

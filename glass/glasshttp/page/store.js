@@ -260,7 +260,7 @@ export function lines() {
   const out = [JSON.stringify(hello)];
   for (const f of frames) {
     if (!f.stop) { out.push(JSON.stringify(f.ev)); continue; }
-    const { exec, stack, lent, woke, logs, known, ...snapshot } = f.state;
+    const { exec, stack, lent, woke, logs, known, idle, ...snapshot } = f.state;
     out.push(JSON.stringify({ stop: { event: f.ev, why: f.stop, snapshot } }));
   }
   return out.join('\n') + '\n';
