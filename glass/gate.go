@@ -51,6 +51,9 @@ type gate struct {
 
 func (g *gate) steps() bool { return g.left > 0 }
 
+// runs reports whether the gate keeps nobody.
+func (g *gate) runs() bool { return !g.stopped && g.slow == 0 }
+
 // Stop is an event after which a thread stands still.
 type Stop struct {
 	Event    trace.Event
@@ -157,12 +160,13 @@ func (v *View) State() State {
 func (v *View) state() State {
 	g := &v.gate
 	s := State{State: "running", Pass: v.pass.Load(), Seq: v.seq, Slow: g.slow.Milliseconds(), Still: g.still}
+	s.Busy, s.Work = v.isBusy(), v.working()
 	switch {
 	case g.stopped:
 		e := &g.stop.Event
 		s.State, s.Breakpoint = "stopped", g.broke
 		s.Point, s.Pass, s.Seq, s.Client, s.Thread = string(rune(e.Point)), e.Pass, e.Seq, e.Client, e.Thread
-	case g.steps() && v.sleeping.Load():
+	case g.steps() && v.sleeping.Load() && s.Work == "":
 		s.State = "asleep"
 	case g.steps():
 		s.State = "armed"

@@ -47,7 +47,7 @@ func (r *rig) pass(events ...trace.Event) <-chan struct{} {
 				r.main.Event(e, nil)
 			}
 		}
-		r.w.EndPass(r.w.Clock())
+		r.w.EndPass(r.w.Clock(), "")
 	}()
 	return done
 }
@@ -282,7 +282,7 @@ func manyEvents(t *testing.T, r *rig) {
 	t.Helper()
 	now := int64(0)
 	r.w.Clock = func() int64 { return now }
-	r.w.Summary = func(s *Summary) { s.Clients = 50 }
+	r.w.Summary = func(s *Summary, _ bool) { s.Clients = 50 }
 	told, sums := 0, []*Summary{}
 	for range 2000 {
 		now += int64(time.Millisecond)
@@ -293,7 +293,7 @@ func manyEvents(t *testing.T, r *rig) {
 				r.main.Event(e, nil)
 			}
 		}
-		r.w.EndPass(now)
+		r.w.EndPass(now, "")
 		for m, ok, _ := r.sub.take(); ok; m, ok, _ = r.sub.take() {
 			switch m.Kind {
 			case KindEvent:

@@ -48,7 +48,7 @@ type Options struct {
 	Snapshot func(e *trace.Event) *Snapshot
 
 	// Summary fills the fields of a summary that only the server knows. Main calls it.
-	Summary func(*Summary)
+	Summary func(sum *Summary, first bool)
 
 	// Stood is called after a stop of ns nanoseconds of real time, by the goroutine that stood. still
 	// is the setting of LAB STEP CLOCK.
@@ -62,6 +62,9 @@ type Options struct {
 
 	// Match reports whether s matches a glob.
 	Match func(pattern string, s []byte) bool
+
+	// Wake lets the loop make a pass soon. Any goroutine may call it.
+	Wake func()
 }
 
 // View is what looks at one server.
@@ -73,6 +76,8 @@ type View struct {
 	live     atomic.Uint32
 	pass     atomic.Int64
 	sleeping atomic.Bool
+	attended atomic.Bool  // the clock of attend runs
+	work     atomic.Value // the string that EndPass got last
 
 	// turn is the token of the gate: its holder emits an event, and maybe stands still after it.
 	turn sync.Mutex
@@ -83,6 +88,7 @@ type View struct {
 	gate gate
 	news news
 	tape tape
+	long int64 // the pass that has lasted for patience or longer; it may be over
 
 	sums sums // main's alone
 }
@@ -107,6 +113,7 @@ func (v *View) BeginPass(now int64) {
 	live := v.live.Load()
 	if live&byReader != 0 {
 		mode |= v.sums.begin(now)
+		v.attend()
 	}
 	if live&(byGate|byRecorder) != 0 {
 		mode |= trace.Details
@@ -116,8 +123,13 @@ func (v *View) BeginPass(now int64) {
 	}
 }
 
-// EndPass hands the events of the pass to the readers. Main calls it before epoll_wait.
-func (v *View) EndPass(now int64) {
+// EndPass hands the events of the pass to the readers. Main calls it before epoll_wait. work is what the loop does
+// between passes, such as "loading", or "" if it waits for events alone.
+func (v *View) EndPass(now int64, work string) {
+	changed := work != v.working()
+	if changed {
+		v.work.Store(work)
+	}
 	v.sleeping.Store(true)
 	if v.live.Load() == 0 {
 		return
@@ -128,9 +140,14 @@ func (v *View) EndPass(now int64) {
 		v.summarize(now)
 	}
 	v.flush()
-	if v.gate.steps() {
+	if changed || v.gate.steps() || v.long == v.pass.Load() {
 		v.tellState()
 	}
+}
+
+func (v *View) working() string {
+	work, _ := v.work.Load().(string)
+	return work
 }
 
 // Stepping reports whether somebody steps, so that even a single client should reach the I/O threads. Any

@@ -39,7 +39,7 @@ func TestAHugePassTakesLimitedRoom(t *testing.T) {
 			r.main.Event(trace.Event{Point: trace.Executes, Client: 7}, nil)
 			require.LessOrEqual(t, len(r.w.news.batch), mostBatch)
 		}
-		r.w.EndPass(r.w.Clock())
+		r.w.EndPass(r.w.Clock(), "")
 		require.LessOrEqual(t, r.sub.events, mostQueued)
 		if pass == passSampled {
 			continue

@@ -29,6 +29,9 @@ type State struct {
 	Breakpoint string `json:"breakpoint"`
 	Slow       int64  `json:"slow"` // ms at every point
 	Still      bool   `json:"still"`
+
+	Busy bool   `json:"busy,omitempty"` // the pass under way lasts: nobody outside of it is served
+	Work string `json:"work,omitempty"` // what the loop does between passes, instead of sleeping: see EndPass
 }
 
 // Snapshot is what there is of the server while it stands at a point.
@@ -127,7 +130,10 @@ type Summary struct {
 	Counts   map[string]int64 `json:"counts"`
 	NS       map[string]int64 `json:"ns"`
 	Clients  int              `json:"clients"`
+	Present  []int64          `json:"present,omitempty"` // their ids, unless they are more than MaxClients
 	Keys     []Key            `json:"keys"`
+	KeysMore int              `json:"keysMore"`
+	First    []trace.Client   `json:"first,omitempty"` // up to MaxClients clients as they are, for a new reader
 
 	events []trace.Event // one whole pass
 }

@@ -92,15 +92,18 @@ func (v *View) summarize(now int64) {
 
 func (v *View) tellSum(sum *Summary) {
 	if v.Summary != nil {
-		v.Summary(sum)
+		v.Summary(sum, v.news.joined)
 	}
+	v.news.joined = false
 	v.publish(Message{Kind: KindSum, Sum: sum})
 }
 
-// tellKeys sends a summary without numbers after told passes: events do not say what the keys are now.
+// tellKeys sends a summary without numbers after told passes: events do not say what the keys are now. A new reader
+// gets it at once.
 func (v *View) tellKeys(now int64) {
 	s := &v.sums
-	if !s.wrote || now-s.sent < summaryPeriod || v.gate.steps() {
+	due := s.wrote && now-s.sent >= summaryPeriod && !v.gate.steps()
+	if !due && !v.news.joined {
 		return
 	}
 	s.wrote, s.sent = false, now

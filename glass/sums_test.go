@@ -14,7 +14,7 @@ func TestAToldCommandIsFollowedByTheKeys(t *testing.T) {
 	r := newRig(t)
 	now := int64(0)
 	r.w.Clock = func() int64 { return now }
-	r.w.Summary = func(s *Summary) { s.Keys = []Key{{K: "k"}} }
+	r.w.Summary = func(s *Summary, _ bool) { s.Keys = []Key{{K: "k"}} }
 	var sums []*Summary
 	pass := func(commands int) {
 		now += int64(time.Second)
@@ -22,7 +22,7 @@ func TestAToldCommandIsFollowedByTheKeys(t *testing.T) {
 		for range commands {
 			r.main.Lap(trace.Execute, 7, 0, 0)
 		}
-		r.w.EndPass(now)
+		r.w.EndPass(now, "")
 		for m, ok, _ := r.sub.take(); ok; m, ok, _ = r.sub.take() {
 			if m.Kind == KindSum {
 				sums = append(sums, m.Sum)

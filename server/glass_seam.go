@@ -84,6 +84,7 @@ func (s *Server) newGlass(clock *clock.Clock) error {
 		},
 		Snapshot: v.snapshot, Summary: v.summary, Stood: v.stood,
 		Keys: v.keysOf, Name: v.nameOf, Match: store.MatchPattern,
+		Wake: func() { s.loop.Post(func() {}) },
 	})
 	s.glass = v
 	s.trace = v.view.Thread("main")
@@ -167,13 +168,26 @@ func (v *glassState) endPass() time.Duration {
 	if v.trace.Detailed() {
 		v.sleeps(v.loop.Timeout(d))
 	}
-	v.view.EndPass(v.asleep)
+	v.view.EndPass(v.asleep, v.work())
 	for _, verb := range v.later {
 		_, _ = verb.Do() // it returns no error
 	}
 	clear(v.later)
 	v.later = v.later[:0]
 	return d
+}
+
+// work is what the loop does between passes, so that it hardly sleeps: "" for nothing.
+func (v *glassState) work() string {
+	switch {
+	case v.persist.loads() || v.follow.isUrgent():
+		return "loading"
+	case v.persist.underWay() != nil:
+		return "saving"
+	case v.evicting:
+		return "evicting"
+	}
+	return ""
 }
 
 // handles is called before the handlers of a descriptor.

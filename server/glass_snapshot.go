@@ -41,10 +41,16 @@ func (v *glassState) snapshot(e *trace.Event) *glass.Snapshot {
 	return s
 }
 
-// summary adds what only the server knows.
-func (v *glassState) summary(sum *glass.Summary) {
+// summary adds what only the server knows. A first one says more of the clients.
+func (v *glassState) summary(sum *glass.Summary, first bool) {
 	sum.Clients = len(v.clients.order)
-	sum.Keys, _ = v.shownKeys()
+	if sum.Clients <= glass.MaxClients {
+		sum.Present = ids(v.clients.order)
+	}
+	if first {
+		sum.First, _ = v.shownClients()
+	}
+	sum.Keys, sum.KeysMore = v.shownKeys()
 }
 
 func ids(clients []*client) []int64 {

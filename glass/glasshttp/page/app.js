@@ -5,8 +5,8 @@
 import { el } from './svg.js';
 import { add, lang, number, remember, remembered, setLang, t, translate } from './i18n.js';
 import * as store from './store.js';
-import { kindOf, parts, sentence } from './narrate.js';
-import { asleep, fail, motion, setMotion } from './shared.js';
+import { kindOf, lasting, parts, sentence } from './narrate.js';
+import { asleep, busy, fail, motion, setMotion, works } from './shared.js';
 import { explain, glossary, marked } from './terms.js';
 import texts from './text/app.js';
 
@@ -195,10 +195,12 @@ function words() {
   if (store.mode === 'none' || s === 'none') return t('say.none');
   if (store.mode === 'recording' || !store.live) return sentence(f, store.hello);
   if (s === 'asleep') return t('say.asleep');
+  if (busy()) return lasting(f, store.state.pass);
   if (s === 'armed' && (!f || f.e.point === 's')) return t('say.armed');
   if (s !== 'running') return sentence(f, store.hello);
   const r = store.rates();
   if (r && r.passes > 12) return t('say.running', { commands: number(r.commands), passes: number(r.passes), of: number(Math.max(1, r.passes / r.samples)) });
+  if (works()) return t(`say.work.${works()}`);
   if (asleep()) return t(store.frames.length ? 'say.quiet' : 'say.nothing');
   return sentence(f, store.hello);
 }
@@ -214,7 +216,7 @@ function say(sentence) {
 
 // hear tells a screen reader the sentence. A server that runs would speak ten times a second: then it hears the state.
 function hear(shown) {
-  const words = ['running', 'playing'].includes(shown) && !asleep() ? pill() : $('now').textContent;
+  const words = ['running', 'playing'].includes(shown) && !asleep() && !busy() ? pill() : $('now').textContent;
   if ($('heard').textContent !== words) $('heard').textContent = words;
 }
 
@@ -222,6 +224,7 @@ function pill() {
   if (store.mode === 'recording') return t('pill.recording', { name: store.name });
   const s = store.state;
   if (!store.live && s.state !== 'none') return t('pill.past');
+  if (s.state === 'running' && s.busy) return t('pill.busy');
   const own = /^page-(\w)$/.exec(s.breakpoint ?? '')?.[1];
   return t(s.breakpoint ? 'pill.break' : `pill.${s.state}`, { name: own ? t(`point.${own}`) : s.breakpoint });
 }

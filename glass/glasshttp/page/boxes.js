@@ -18,7 +18,7 @@ export function draw(scene, frame, state, how) {
     to.replaceChildren(...make().flat());
   };
   const { boxes } = scene;
-  part('epoll', [state.woke, how.asleep], () => epoll(boxes.epoll, frame, state, how));
+  part('epoll', [state.woke, how.asleep, how.busy, how.works], () => epoll(boxes.epoll, frame, state, how));
   part('array', [state.fired, state.woke], () => array(boxes.array, state));
   part('dispatcher', [state.fired], () => dispatcher(boxes.dispatcher, state, e));
   part('read', [clients, lists.pendingReads, lists.nextRead, lent], () => reading(boxes.read, state, how));
@@ -39,8 +39,8 @@ function epoll(b, frame, state, how) {
   if (how.asleep) {
     return [s('path', { d: `M${x + 3} ${b.y + 10} a12 12 0 1 0 10 18 a10 10 0 0 1 -10 -18 Z`, class: 'moon' }), note(t('now.asleep'), 'strong'), name];
   }
-  const woke = state.woke;
-  return [s('circle', { cx: x, cy: y, r: 10, class: 'sun' }), note(woke ? (woke.why === 'event' ? t('now.woke', { n: woke.n }) : t('now.timer')) : '', 'dim'), name];
+  const woke = state.woke, returned = woke ? (woke.why === 'event' ? t('now.woke', { n: woke.n }) : t('now.timer')) : '';
+  return [s('circle', { cx: x, cy: y, r: 10, class: 'sun' }), note(how.works ? t(`now.${how.works}`) : how.busy ? t('now.busy') : returned, 'dim'), name];
 }
 
 // array is what epoll_wait returned, with the cursor of the dispatcher.

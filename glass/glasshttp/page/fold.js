@@ -5,7 +5,7 @@ const EMPTY = {
   clock: 0, still: false, pass: 0, clients: [], more: 0, fired: { list: [], at: -1 },
   lists: { pendingReads: [], nextRead: 0, resumed: [], pendingWrites: [], deferred: 0, closing: [] },
   threads: [], keys: [], keysMore: 0, counters: {}, exec: null, lent: null, woke: null, logs: {}, known: false, stack: [], file: null, stream: null,
-  idle: '',
+  idle: '', looked: false,
 };
 
 export const empty = () => EMPTY;
@@ -105,7 +105,7 @@ const points = {
   w(st, e) {
     const [why] = e.text.split(' '), list = fired(st, e.text);
     const clients = st.clients.map((c) => (c.input && !c.buffered ? { ...c, input: '' } : c));
-    return lists({ ...st, clients, pass: e.pass, fired: { list, at: -1 }, exec: null, stack: [], lent: null, woke: { n: e.a, slept: e.b, why, looked: Number(/ looked=(\d+)/.exec(e.text)?.[1] ?? e.a) } },
+    return lists({ ...st, clients, pass: e.pass, fired: { list, at: -1 }, exec: null, stack: [], lent: null, looked: false, woke: { n: e.a, slept: e.b, why, looked: Number(/ looked=(\d+)/.exec(e.text)?.[1] ?? e.a) } },
       { pendingReads: [], nextRead: 0, pendingWrites: [], resumed: [], closing: [] });
   },
   h(st, e) {
@@ -152,7 +152,7 @@ const points = {
   },
   l(st, e) {
     const list = fired(st, e.text), now = { ...st, fired: { list, at: -1 } };
-    if (e.b === 1) return push(now, { client: e.client, look: true, fired: st.fired });
+    if (e.b === 1) return push({ ...now, looked: true }, { client: e.client, look: true, fired: st.fired });
     return now;
   },
   b(st) {
@@ -179,8 +179,8 @@ const points = {
     return log(st, e.client, (l) => (l.length ? l.with(-1, { ...l.at(-1), lost: true }) : l));
   },
   e(st, e) {
-    const gone = e.text.split(' ');
-    return { ...st, keys: st.keys.filter((k) => !gone.includes(k.k)) };
+    const gone = e.text.split(' '), keys = st.keys.filter((k) => !gone.includes(k.k));
+    return { ...st, keys, keysMore: Math.max(0, st.keysMore - (e.a - (st.keys.length - keys.length))) };
   },
   d(st, e) {
     const unsynced = e.b === 1 ? 0 : (st.file?.unsynced ?? 0) + Math.max(0, e.a);
@@ -218,9 +218,9 @@ export function merge(state, snap) {
     for (const c of snap.clients ?? []) state = put(state, c.id, () => c);
     return state;
   }
-  const { exec, stack, lent, woke, logs, idle } = state, inputs = new Map(state.clients.map((c) => [c.id, c.input]));
+  const { exec, stack, lent, woke, logs, idle, looked } = state, inputs = new Map(state.clients.map((c) => [c.id, c.input]));
   return {
-    ...EMPTY, ...snap, known: true, exec, stack, lent, woke, logs, idle,
+    ...EMPTY, ...snap, known: true, exec, stack, lent, woke, logs, idle, looked,
     clients: (snap.clients ?? []).map((c) => ({ ...c, input: inputs.get(c.id), state: c.state === 'idle' && stack.some((x) => x.argv && x.client === c.id) ? 'executing' : c.state })), keys: snap.keys ?? [], threads: snap.threads ?? [],
     fired: { list: snap.fired?.list ?? [], at: snap.fired?.at ?? -1 },
     lists: { ...EMPTY.lists, ...withoutNull(snap.lists) },

@@ -8,7 +8,7 @@ import { camera } from './camera.js';
 import { cast, terminals } from './terminals.js';
 import { strip } from './strip.js';
 import { counted, phaseOf } from './narrate.js';
-import { asleep, fail, motion } from './shared.js';
+import { asleep, busy, fail, motion, works } from './shared.js';
 import { asked, chosen, which } from './which.js';
 
 // point is a click on a box: the server stops there from now on. A recording goes there.
@@ -29,7 +29,7 @@ export function picture() {
     render() {
       const at = store.cursor, frame = store.frame();
       const how = {
-        state: store.view(), terminals: cast(), asleep: asleep(), forward: at >= before,
+        state: store.view(), terminals: cast(), asleep: asleep(), busy: busy(), works: works(), forward: at >= before,
         motion: motion() && Math.abs(at - before) <= 4 ? (store.sample ? 90 : 420) : 0,
       };
       before = at;

@@ -194,6 +194,14 @@ export function sentence(frame, hello) {
   return t(key, { who, thread: threadName(e.thread, hello), ...vars });
 }
 
+// lasting returns the words for a pass that lasts: the command that runs, as far as it was told.
+export function lasting(frame, pass) {
+  const { stack, looked } = frame?.e.pass === pass ? frame.state : { stack: [] };
+  if (!stack.length) return t('say.busy.pass');
+  const { client, argv } = stack[0];
+  return t(looked ? 'say.busy.script' : 'say.busy.run', { who: client ? `\u0001${client}\u0002` : t('say.server'), cmd: code(shown(argv, 48)) });
+}
+
 // parts cuts a sentence into its words, its clients and its commands: [{text, client, code}].
 export function parts(words) {
   return words.split(/(\u0001-?\d+\u0002|\u0003[^\u0004]*\u0004)/).filter(Boolean).map((p) => {

@@ -37,10 +37,20 @@ export function steady(node, again) {
   return () => pressed;
 }
 
-// asleep reports whether the loop is in epoll_wait, as far as the page knows.
+// present reports whether the page shows what a running server does now.
+const present = () => store.mode === 'live' && store.live && store.state.state !== 'stopped';
+
+// busy reports whether the pass under way lasts: the server says so. What it has told of the pass is shown first.
+export const busy = () => present() && Boolean(store.state.busy) && store.cursor === store.frames.length - 1;
+
+// between reports whether the last pass that was told is over.
+const between = () => !store.frame() || store.frame().e.point === 's' || store.rests();
+
+// works returns what the server does between passes, '' if it sleeps.
+export const works = () => (present() && !store.state.busy && between() ? store.state.work ?? '' : '');
+
+// asleep reports whether the loop is in epoll_wait, as far as the server has said.
 export function asleep() {
-  if (store.mode !== 'live' || !store.live) return false;
-  if (store.state.state === 'asleep') return true;
-  const f = store.frame();
-  return store.state.state !== 'stopped' && (!f || f.e.point === 's' || store.rests());
+  if (!present()) return false;
+  return store.state.state === 'asleep' || (between() && !store.state.busy && !store.state.work);
 }

@@ -30,6 +30,7 @@ let sums = []; // of the last seconds
 let fading = 0; // timer of the last sum
 let rest = null; // the state of a server that was too busy to tell its last passes, and is quiet now
 let master = 1;
+let base = empty(); // before the first frame
 
 // on calls fn after each change, at most once a frame of the screen.
 export function on(fn) { listeners.add(fn); }
@@ -56,10 +57,10 @@ export function go(i) {
 export function show(i) { cursor = Math.max(0, Math.min(i, frames.length - 1)); changed(); }
 
 export const frame = () => frames[cursor] ?? null;
-export const view = () => (rests() && rest) || (frames[cursor]?.state ?? empty());
+export const view = () => (rests() && rest) || (frames[cursor]?.state ?? base);
 
 // rests reports whether the server has gone on behind the last frame, and sleeps.
-export const rests = () => live && rest !== null;
+export const rests = () => live && rest !== null && !state.busy;
 
 // find returns the next frame whose event has one of these points, or -1.
 export function find(points, direction, from = cursor) {
@@ -90,7 +91,7 @@ function append(ev, snap, stop) {
   newest = ev[0];
   const e = event(ev);
   if (idle(last, e) && !stop) { frames.pop(); cursor = Math.min(cursor, frames.length - 1); return; }
-  const before = last?.state ?? empty();
+  const before = last?.state ?? base;
   const next = merge(fold('ws'.includes(e.point) && e.seq !== last?.e.seq + 1 ? settled(before) : before, e), snap);
   frames.push({ e, ev, state: next, stop });
   rest = null;
@@ -188,8 +189,10 @@ function summed(data) {
   sums = [...sums.filter((x) => now - x.at < 2000), { at: now, passes: data.passes ?? 0, commands: data.commands ?? 0 }];
   const from = frames.length;
   for (const ev of data.pass_events ?? []) append(ev, null, '');
-  const last = frames.at(-1);
-  if (last) last.state = trim({ ...last.state, keys: data.keys ?? last.state.keys, known: true }, data);
+  const last = frames.at(-1), before = last?.state ?? base;
+  const st = trim({ ...before, keys: data.keys ?? before.keys, keysMore: data.keysMore ?? 0, known: true }, data);
+  if (last) last.state = st; else base = st;
+  learn(st);
   if (frames.length > from && live) sample = { from, to: frames.length - 1 };
 }
 
@@ -202,6 +205,8 @@ function quiet() {
 
 // trim forgets clients that have left in a pass which the server did not tell.
 function trim(st, data) {
+  if (data.first) return { ...st, clients: data.first, more: data.clients - data.first.length };
+  if (data.present) st = { ...st, clients: st.clients.filter((c) => data.present.includes(c.id)) };
   if (st.clients.length <= data.clients) return { ...st, more: data.clients - st.clients.length };
   const seen = new Set((data.pass_events ?? []).map((ev) => ev[4]));
   const clients = st.clients.filter((c) => who(c.id).page || seen.has(c.id));
@@ -209,7 +214,7 @@ function trim(st, data) {
 }
 
 function clear() {
-  frames = []; cursor = -1; live = true; sum = null; sample = null; lost = 0; name = ''; newest = 0; hello = null; sums = []; rest = null;
+  frames = []; cursor = -1; live = true; sum = null; sample = null; lost = 0; name = ''; newest = 0; hello = null; sums = []; rest = null; base = empty();
   names.clear(); roles.clear(); replies.clear();
 }
 
@@ -260,7 +265,7 @@ export function lines() {
   const out = [JSON.stringify(hello)];
   for (const f of frames) {
     if (!f.stop) { out.push(JSON.stringify(f.ev)); continue; }
-    const { exec, stack, lent, woke, logs, known, idle, ...snapshot } = f.state;
+    const { exec, stack, lent, woke, logs, known, idle, looked, ...snapshot } = f.state;
     out.push(JSON.stringify({ stop: { event: f.ev, why: f.stop, snapshot } }));
   }
   return out.join('\n') + '\n';
