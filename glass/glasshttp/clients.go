@@ -34,7 +34,10 @@ type client struct {
 	addr   string // its own address, which the server sees
 	conn   *net.TCPConn
 	again  chan struct{} // has a value when receive shall try to read again
-	got    []byte        // what it has received last, for pages that come later
+
+	// For pages that come later. clients.mu guards both.
+	got     []byte // what it has received last
+	stopped bool   // it does not read
 }
 
 const (
@@ -70,7 +73,7 @@ func (c *clients) do(_ context.Context, q order) (any, error) {
 	case "send":
 		return k.send(q.Data)
 	case "reading":
-		return "OK", k.read(q.On)
+		return "OK", c.read(k, q.On)
 	case "halfclose":
 		return "OK", k.conn.CloseWrite()
 	case "reset":
@@ -158,14 +161,21 @@ func (k *client) send(data string) (any, error) {
 	return map[string]int{"sent": sent}, errors.Join(failed, err)
 }
 
-// read lets the client read, or stops it. A deadline in the past ends its pending Read.
-func (k *client) read(on bool) error {
+// read lets a client read, or stops it, and tells the pages. A deadline in the past ends its pending Read.
+func (c *clients) read(k *client, on bool) error {
+	deadline := time.Time{}
 	if !on {
-		return k.conn.SetReadDeadline(time.Unix(1, 0))
+		deadline = time.Unix(1, 0)
 	}
-	err := k.conn.SetReadDeadline(time.Time{})
+	if err := k.conn.SetReadDeadline(deadline); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	k.stopped = !on
+	c.mu.Unlock()
+	c.tell(k, nil, "")
 	k.wake()
-	return err
+	return nil
 }
 
 func (k *client) close() error {
@@ -221,6 +231,8 @@ type news struct {
 	Missed int    `json:"missed,omitempty"` // bytes before Got that were dropped
 	Closed string `json:"closed"`           // "", or what has ended the connection: page, server, reset
 
+	Stopped bool `json:"stopped,omitempty"` // it does not read
+
 	got []byte
 }
 
@@ -248,7 +260,7 @@ func (t *stream) offer(k *client, got []byte, closed string) {
 		t.news = append(t.news, news{Name: k.name, Addr: k.addr})
 	}
 	n := &t.news[i]
-	n.Closed = closed
+	n.Closed, n.Stopped = closed, k.stopped
 	n.got = append(n.got, got...)
 	n.Missed += len(n.got) - len(last(n.got))
 	n.got = last(n.got)

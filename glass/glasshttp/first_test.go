@@ -68,6 +68,7 @@ func TestEmptyScreensSayWhatToPress(t *testing.T) {
 	p.Wait(`!document.querySelector("[data-do=ping]").checkVisibility() && document.querySelector(".request")`)
 	s.open(p, "locks", "en")
 	p.Wait(`document.querySelector("[data-do=first]:not([disabled])")`)
+	p.Wait(`document.querySelector(".lk-told").clientWidth > 400`)
 	p.Click("[data-do=first]")
 	p.Wait(`document.querySelector("[data-step='0'] [data-do=next]:not([disabled])")`)
 	require.Equal(t, "false", p.Text(`document.querySelector("[data-do=first]") !== null`))

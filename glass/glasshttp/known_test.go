@@ -83,3 +83,29 @@ func TestAPageThatIsOpenedLaterShowsWhatThereIs(t *testing.T) {
 	p.Wait(`!document.querySelector(".scene").textContent.includes("others")`)
 	require.Empty(t, p.Problems())
 }
+
+// The button says what its client does, also after a reload. A connection that begins anew reads again.
+func TestAButtonSaysWhetherItsClientReads(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	s.open(p, "loop", "en")
+	says := func(words string) {
+		t.Helper()
+		p.Wait(fmt.Sprintf(`(b => b.textContent === %q && !b.disabled)(document.querySelector("[data-way=reading]"))`, words))
+	}
+	s.command(p, "A", "PING")
+	says("stop reading")
+	p.Click("[data-way=reading]")
+	says("read again")
+	p.Go("about:blank")
+	s.open(p, "loop", "en")
+	says("read again")
+	p.Click("[data-way=reset]")
+	p.Wait(`document.querySelector("[data-way=reading]").disabled`)
+	p.Wait(`[...document.querySelectorAll(".strip .band")].some(band => band.textContent.includes("close"))`)
+	p.Click("[data-way=whole]")
+	says("stop reading")
+	s.told(p, "A", `+OK\r\n`)
+	require.Empty(t, p.Problems())
+}

@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -37,6 +38,7 @@ func TestSourcesAreThoseOfTheFunctionsBehindThePoints(t *testing.T) {
 	want := map[string]source{}
 	for _, place := range trace.Points() {
 		want[place.Name] = find(t, place.File, place.Go)
+		requireOneName(t, place, want[place.Name].Go)
 	}
 	text, err := json.MarshalIndent(want, "", "\t")
 	require.NoError(t, err)
@@ -46,6 +48,17 @@ func TestSourcesAreThoseOfTheFunctionsBehindThePoints(t *testing.T) {
 		return
 	}
 	require.JSONEq(t, string(text), string(sourcesJSON), "the source has changed: run this test with -update")
+}
+
+// requireOneName compares the name of Redis that the page shows above a source with that in its comment. The comments
+// of some name none, and some points share a function with others.
+func requireOneName(t *testing.T, place trace.Place, text string) {
+	t.Helper()
+	doc := regexp.MustCompile(`\n// ?`).ReplaceAllString(text[:strings.Index(text, "\nfunc")], " ")
+	named := regexp.MustCompile(`\((\w+\.c: \w+)`).FindAllStringSubmatch(doc, -1)
+	if len(named) > 0 {
+		require.Equal(t, named[0][1], place.C, "%s: the panel names two functions of Redis", place.Go)
+	}
 }
 
 // find returns a function such as ioworkers.Conn.Read with its comment.

@@ -197,7 +197,7 @@ func Points() map[string]Place {
 	return map[string]Place{
 		"w": {"woke", "reactor.Loop.pass", "reactor/reactor.go", "ae.c: aeProcessEvents"},
 		"h": {"handler", "reactor.Loop.handle", "reactor/reactor.go", "ae.c: aeProcessEvents"},
-		"a": {"accepted", "server.Server.adopt", "server/client.go", "networking.c: acceptCommonHandler"},
+		"a": {"accepted", "server.Server.adopt", "server/client.go", "networking.c: createClient"},
 		"g": {"gather", "server.Server.gather", "server/gather.go", ""},
 		"t": {"lend", "ioworkers.Pool.share", "ioworkers/threads.go",
 			"networking.c: handleClientsWithPendingReadsUsingThreads"},
@@ -211,7 +211,7 @@ func Points() map[string]Place {
 		"d": {"append", "server.appendOnly.flush", "server/persist_aof.go", "aof.c: flushAppendOnlyFile"},
 		"o": {"written", "ioworkers.Conn.Write", "ioworkers/output.go", "networking.c: writeToClient"},
 		"c": {"closed", "server.Server.free", "server/client.go", "networking.c: freeClient"},
-		"s": {"asleep", "server.Server.sleep", "server/pass.go", "server.c: beforeSleep"},
+		"s": {"asleep", "server.Server.sleep", "server/pass.go", "ae.c: usUntilEarliestTimer"},
 		"l": {"again", "reactor.Loop.HandleReady", "reactor/reactor.go", "networking.c: processEventsWhileBlocked"},
 		"b": {"back", "server.Server.processEventsWhileBlocked", "server/busy.go",
 			"networking.c: processEventsWhileBlocked"},

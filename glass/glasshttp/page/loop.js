@@ -61,7 +61,7 @@ async function fetchSources() {
 const KINDS = ['wait', 'accept', 'read', 'parse', 'execute', 'expire', 'write', 'sleep'];
 
 function legend() {
-  return el('ul', { class: 'legend' }, KINDS.map((k) => el('li', {}, el('i', { class: k }), el('span', { 'data-t': 'kind.' + k }))));
+  return el('ul', { class: 'legend' }, KINDS.map((k) => el('li', {}, el('i', { class: k }), el('span', { 'data-t': k === 'accept' ? 'kind.accepts' : 'kind.' + k }))));
 }
 
 export function render() {

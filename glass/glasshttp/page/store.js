@@ -15,6 +15,7 @@ export let mode = 'none'; // none, live, recording
 export let name = ''; // of the recording
 export let lost = 0;
 export const replies = new Map(); // what the page's own clients got: name -> {id, got, closed}
+export const deaf = new Set(); // names of those that do not read
 
 const MOST = 20000;
 let newest = 0; // the highest number of an event so far
@@ -160,7 +161,11 @@ function receive(kind, data) {
       state = data;
       if (data.state !== 'running') { sample = null; follow(); }
       break;
-    case 'cl': replies.set(data.name, data); called(data.addr, data.name); break;
+    case 'cl':
+      deaf[data.stopped && !data.closed ? 'add' : 'delete'](data.name);
+      if (data.got || data.closed || !replies.has(data.name)) replies.set(data.name, data);
+      called(data.addr, data.name);
+      break;
   }
   changed();
 }
@@ -215,7 +220,7 @@ function trim(st, data) {
 
 function clear() {
   frames = []; cursor = -1; live = true; sum = null; sample = null; lost = 0; name = ''; newest = 0; hello = null; sums = []; rest = null; base = empty();
-  names.clear(); roles.clear(); replies.clear();
+  names.clear(); roles.clear(); replies.clear(); deaf.clear();
 }
 
 // connect follows the stream of a master. A broken stream is opened again.

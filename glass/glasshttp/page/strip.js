@@ -17,10 +17,10 @@ export function strip() {
 // weight gives an event its width: long events are wider, but short ones stay visible.
 const weight = (e) => (e.point === 's' ? 2 : 1.8 + Math.log2(1 + e.dur) * 0.6 + (e.point === 'x' ? 1.5 : 0));
 
-const NAMES = { sleep: 'kind.sleep', wait: 'kind.wait', accept: 'kind.accept', read: 'kind.read', parse: 'kind.parse', execute: 'kind.execute', expire: 'kind.expire', write: 'kind.write' };
+const NAMES = { sleep: 'kind.sleep', wait: 'kind.wait', accept: 'kind.accept', read: 'kind.read', parse: 'kind.parse', execute: 'kind.execute', expire: 'kind.expire', write: 'kind.write', close: 'kind.close' };
 
 // phase is what the row above says: read and parse belong together.
-const phase = (e) => ('hwtj'.includes(e.point) ? 'wait' : e.thread > 0 && e.point === 'p' ? 'read' : kindOf(e));
+const phase = (e) => ('hwtj'.includes(e.point) ? 'wait' : e.point === 'c' ? 'close' : e.thread > 0 && e.point === 'p' ? 'read' : kindOf(e));
 
 function render(me, cursor) {
   const { svg } = me;
@@ -64,7 +64,7 @@ function draw(svg, shown, first, W) {
 
 function band(kind, x, end) {
   const w = end - x - 2, name = t(NAMES[kind]);
-  return s('g', { class: `band ${kind}` }, s('rect', { x, y: 0, width: Math.max(1, w), height: 22, rx: 4 }),
+  return s('g', { class: `band ${kind === 'close' ? 'accept' : kind}` }, s('rect', { x, y: 0, width: Math.max(1, w), height: 22, rx: 4 }),
     width(name) + 10 < w ? text(x + 6, 15.5, name, { bold: true, max: w - 8 }) : null, title(name));
 }
 

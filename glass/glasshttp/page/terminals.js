@@ -22,7 +22,7 @@ export function encode(command) {
 }
 
 // memory outlives a change of the screen: how the clients send, and what they have not sent yet.
-const memory = { active: 'A', cut: 9, count: 16, rest: null, loading: false, stopped: new Set(), addrs: new Map(), sent: new Map(), draw: () => {} };
+const memory = { active: 'A', cut: 9, count: 16, rest: null, loading: false, addrs: new Map(), sent: new Map(), draw: () => {} };
 
 // terminals makes the elements. They lie over the picture, and render fills them.
 export function terminals() {
@@ -69,11 +69,11 @@ function tools(ui) {
 const client = (ui) => ui.list.find((x) => x.name === ui.active);
 const typed = (ui) => client(ui).input.value.trim() || CHIPS[NAMES.indexOf(ui.active)][0];
 
-// say gives the server an order for a connection. Client A of master 2 is connection A-2.
-function say(name, what, more = {}) {
-  const master = store.currentMaster();
-  return store.post('/watch/clients', { do: what, name: master > 1 ? `${name}-${master}` : name, master, ...more });
-}
+// on names the connection of a client. Client A of master 2 is connection A-2.
+const on = (name) => (store.currentMaster() > 1 ? `${name}-${store.currentMaster()}` : name);
+
+// say gives the server an order for a connection.
+const say = (name, what, more = {}) => store.post('/watch/clients', { do: what, name: on(name), master: store.currentMaster(), ...more });
 
 // open connects a client, if it is not connected yet.
 async function open(ui, name) {
@@ -81,7 +81,6 @@ async function open(ui, name) {
   if (ui.addrs.get(name) === addr) return;
   store.called(addr, name);
   ui.addrs.set(name, addr);
-  ui.stopped.delete(name);
   const rest = kept();
   ui.rest = rest?.name === name && rest.addr === addr ? rest : ui.rest?.name === name ? null : ui.rest;
 }
@@ -89,7 +88,6 @@ async function open(ui, name) {
 // forget notes that a connection has ended: the next one begins anew.
 function forget(ui, name) {
   ui.addrs.delete(name);
-  ui.stopped.delete(name);
   if (ui.rest?.name === name) keep(ui, null);
 }
 
@@ -113,9 +111,7 @@ async function send(ui, way) {
     if (way === 'load') await load(ui);
     else if (way === 'reading') {
       await open(ui, name);
-      const off = !ui.stopped.has(name);
-      await say(name, 'reading', { on: !off });
-      ui.stopped[off ? 'add' : 'delete'](name);
+      await say(name, 'reading', { on: store.deaf.has(on(name)) });
     } else if (way === 'half' || way === 'reset') {
       await open(ui, name);
       await say(name, way === 'half' ? 'halfclose' : 'reset');
@@ -246,11 +242,11 @@ function drawTools(ui) {
   tools.wire.replaceChildren(el('span', { class: 'first' }, near), el('b', {}, '┃'), el('span', { class: 'later' }, visible(later.slice(0, 24))));
   const label = {
     whole: t(rest === null ? 'send.whole' : 'send.rest'), bytes: t('send.bytes'), cut: rest === null ? t('send.cut') : t('send.rest'), pipe: t('send.write'), load: t(ui.loading ? 'load.stop' : 'load.start'), reset: t('send.reset'), half: t('send.half'),
-    reading: t(ui.stopped.has(ui.active) ? 'send.again' : 'send.reading'),
+    reading: t(store.deaf.has(on(ui.active)) ? 'send.again' : 'send.reading'),
   };
   for (const [way, button] of Object.entries(tools.buttons)) if (button.textContent !== label[way]) button.textContent = label[way];
   for (const way of ['reading', 'half', 'reset']) tools.buttons[way].disabled = !connected(ui.active);
   tools.buttons.cut.classList.toggle('on', rest !== null);
-  tools.buttons.reading.classList.toggle('on', ui.stopped.has(ui.active));
+  tools.buttons.reading.classList.toggle('on', store.deaf.has(on(ui.active)));
   tools.title.append(rest !== null ? ` · ${t('send.left', { n: number(rest.length) })}` : '');
 }
