@@ -44,6 +44,20 @@ func TestAPassThatLastsIsToldBeforeItsEnd(t *testing.T) {
 	until(false)
 }
 
+func TestAPassThatLastsIsToldToALateReader(t *testing.T) {
+	w := New(trace.New(ticking()), Options{})
+	w.BeginPass(w.Clock()) // nobody looks
+	late := w.Subscribe(0)
+	defer late.Close()
+	for {
+		m, err := late.Next(context.Background())
+		require.NoError(t, err)
+		if m.Kind == KindState && m.State.Busy {
+			return
+		}
+	}
+}
+
 // A loop that stands because somebody stops it is not busy, however long that takes.
 func TestAPassThatIsStoppedIsNotBusy(t *testing.T) {
 	r := newRig(t)

@@ -111,6 +111,7 @@ type Subscription struct {
 // there are: nobody was told of passes without a reader. Any goroutine may call it.
 func (v *View) Subscribe(from int64) *Subscription {
 	s := v.subscribe(from)
+	v.attend()
 	if v.Wake != nil {
 		v.Wake()
 	}
