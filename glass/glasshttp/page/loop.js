@@ -70,8 +70,8 @@ export function render() {
   parts.strip.render(store.cursor);
   if (frame) {
     const { from, to } = store.passOf(store.cursor);
-    const events = store.frames.slice(from, to + 1).map((f) => f.e);
-    parts.title.textContent = t('strip.of', { pass: frame.e.pass, n: events.length, ...counted(events) });
+    const events = store.frames.slice(from, to + 1).map((f) => f.e), found = counted(events);
+    parts.title.textContent = t(found.part ? 'strip.part' : 'strip.of', { pass: frame.e.pass, n: events.length, ...found });
   } else parts.title.textContent = t('box.pass');
   showSource(frame);
 }

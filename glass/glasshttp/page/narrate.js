@@ -41,12 +41,13 @@ export function need(partial) {
 const figure = (e, name) => Number(new RegExp(` ${name}=(\\d+)`).exec(e.text)?.[1] ?? 0);
 
 // counted says how many commands a pass has run: requests, and beside them those that EXEC or a script runs, and those
-// that have waited. The end of a pass knows them. Before it the events are counted.
+// that have waited. The end of a pass knows them. Before it the events are counted. part says that the server has told a
+// part of the events only.
 export function counted(events) {
-  const end = events.findLast((e) => e.point === 's');
-  if (end) return { commands: end.b, more: beside(figure(end, 'inside'), figure(end, 'waited')) };
   const run = events.filter((e) => e.point === 'x'), inside = run.filter((e) => e.b === 1 || e.b === 2).length, waited = run.filter((e) => e.b === 4).length;
-  return { commands: run.length - inside - waited, more: beside(inside, waited) };
+  const commands = run.length - inside - waited, end = events.findLast((e) => e.point === 's');
+  if (end) return { commands: end.b, more: beside(figure(end, 'inside'), figure(end, 'waited')), part: commands < end.b };
+  return { commands, more: beside(inside, waited), part: false };
 }
 
 const beside = (inside, waited) => (inside ? t('say.s.more', { n: inside }) : '') + (waited ? t('say.s.waited', { n: waited }) : '');

@@ -45,15 +45,15 @@ function move(by) { followed = false; from += by; }
 function size(by) { count = Math.max(1, Math.min(40, count + by * Math.ceil(count / 4))); }
 function pin() { pinned = store.frame()?.e.pass ?? 0; }
 
-// passes groups the frames: {pass, from, to, commands, ns by kind}.
+// passes groups the frames: {pass, from, to, commands, ns by kind}. The server has told a part of some only.
 function passes() {
   const all = [];
   store.frames.forEach((f, i) => {
     let p = all.at(-1);
-    if (!p || p.pass !== f.e.pass) all.push(p = { pass: f.e.pass, from: i, to: i, commands: 0, us: {} });
+    if (!p || p.pass !== f.e.pass) all.push(p = { pass: f.e.pass, from: i, to: i, commands: 0, part: false, us: {} });
     p.to = i;
     if (f.e.point === 'x') p.commands += counted([f.e]).commands;
-    else if (f.e.point === 's') p.commands = f.e.b;
+    else if (f.e.point === 's') Object.assign(p, { part: p.commands < f.e.b, commands: f.e.b });
     const k = kindOf(f.e);
     if (f.e.point !== 's' && f.e.point !== 'j') p.us[k] = (p.us[k] ?? 0) + f.e.dur;
   });
@@ -107,7 +107,7 @@ function overview(all, mine) {
     const h = 6 + 46 * (p.to - p.from + 1) / most, sum = Object.values(p.us).reduce((a, b) => a + b, 0) || 1;
     let y = 58;
     const parts = Object.entries(p.us).map(([k, us]) => { const part = h * us / sum; y -= part; return s('rect', { x: i * u + 1, y, width: Math.max(1, u - 2), height: part, class: `part ${k}` }); });
-    return s('g', { class: i === mine ? 'here' : '' }, parts, s('rect', { x: i * u, y: 0, width: u, height: 64, class: 'hit' }), title(t('tl.pass', { pass: p.pass, n: p.to - p.from + 1, commands: p.commands })));
+    return s('g', { class: i === mine ? 'here' : '' }, parts, s('rect', { x: i * u, y: 0, width: u, height: 64, class: 'hit' }), title(t(p.part ? 'tl.part' : 'tl.pass', { pass: p.pass, n: p.to - p.from + 1, commands: p.commands })));
   });
   ui.overview.setAttribute('viewBox', `0 0 ${W} 64`);
   ui.overview.replaceChildren(...bars, s('rect', { x: from * u, y: 1, width: count * u, height: 62, rx: 5, class: 'brush' }),
@@ -224,7 +224,7 @@ function compare(all, mine) {
       return bar;
     });
     const figures = COLUMNS.filter((k) => p.us[k]).map((k) => el('li', {}, el('i', { class: k }), `${t('kind.' + k)} ${span(p.us[k])}`));
-    return el('div', {}, el('p', {}, el('b', {}, t('tl.pass', { pass: p.pass, n: number(p.to - p.from + 1), commands: number(p.commands) })), ` · ${span(total(p))}`, p.pass === pinned ? ` · ${t('tl.pinned')}` : ''),
+    return el('div', {}, el('p', {}, el('b', {}, t(p.part ? 'tl.part' : 'tl.pass', { pass: p.pass, n: number(p.to - p.from + 1), commands: number(p.commands) })), ` · ${span(total(p))}`, p.pass === pinned ? ` · ${t('tl.pinned')}` : ''),
       s('svg', { viewBox: '0 0 600 30', class: 'chart' }, bars), el('ul', { class: 'legend' }, figures));
   }));
 }

@@ -24,6 +24,7 @@ export default {
     'point.x': 'execute', 'point.y': 'reply', 'point.e': 'expire', 'point.o': 'write', 'point.c': 'close', 'point.s': 'sleep',
     'point.l': 'look again', 'point.b': 'script goes on', 'point.m': 'message', 'point.f': 'rule strikes', 'point.d': 'append', 'point.k': 'replicate', 'point.v': 'feed', 'point.i': 'from master', 'point.q': 'to master',
     'strip.of': 'pass {pass}: {n} {n|event|events}, {commands} {commands|command|commands}{more}',
+    'strip.part': 'pass {pass}: {n} of its events, {commands} {commands|command|commands}{more}',
     'now.walk': 'looks at all {n}', 'now.script': 'script of', 'strip.event': 'go to: {what}',
   },
   zh: {
@@ -50,6 +51,7 @@ export default {
     'point.x': '执行', 'point.y': '回复', 'point.e': '过期', 'point.o': '写回', 'point.c': '关闭', 'point.s': '休眠',
     'point.l': '再看一次', 'point.b': '脚本继续', 'point.m': '消息', 'point.f': '规则生效', 'point.d': '追加', 'point.k': '复制', 'point.v': '喂给从节点', 'point.i': '来自主节点', 'point.q': '发给主节点',
     'strip.of': '第 {pass} 轮：{n} 个事件，{commands} 条命令{more}',
+    'strip.part': '第 {pass} 轮：只画出其中 {n} 个事件，共 {commands} 条命令{more}',
     'now.walk': '逐个检查 {n} 个', 'now.script': '脚本所属：', 'strip.event': '跳到：{what}',
   },
 };
