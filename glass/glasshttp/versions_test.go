@@ -113,7 +113,7 @@ func TestAReaderChoosesWhichRedisThePageSpeaksOf(t *testing.T) {
 	p.Wait(`document.querySelector("[data-n='6']")`)
 	require.Equal(t, "0", p.Text(`document.querySelectorAll(".wh-says").length`), "it would answer the question")
 	p.Click("[data-answer=b]")
-	p.Wait(`document.querySelector(".wh-says")?.innerText.includes("With io-threads the thread that owns the client")`)
+	p.Wait(`document.querySelector(".wh-says")?.innerText.includes("With io-threads, the thread that owns the client")`)
 	choose("r7", "io-threads-do-reads")
 
 	s.open(p, "models", "en")
