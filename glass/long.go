@@ -8,8 +8,8 @@ import "time"
 // patience is how long a pass may last before readers hear that it lasts.
 const patience = 150 * time.Millisecond
 
-// attend lets a goroutine look at this pass later, if none will do so already. Main calls it at the begin of a pass, and
-// each new reader: the pass may have begun before.
+// attend lets a goroutine look at this pass later, if none will do so already. Main calls it at the begin of a pass,
+// and each new reader: the pass may have begun before.
 func (v *View) attend() {
 	if v.attended.CompareAndSwap(false, true) {
 		v.mu.Lock()

@@ -98,6 +98,7 @@ func TestANewReaderGetsASummary(t *testing.T) {
 	}
 	late := r.w.Subscribe(1)
 	defer late.Close()
+	r.w.Greet()
 	require.True(t, woken)
 	<-r.pass()
 	for {

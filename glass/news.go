@@ -88,7 +88,7 @@ const (
 // news is what readers get. It belongs to View.mu.
 type news struct {
 	readers []*Subscription
-	joined  bool          // one of them has no summary yet
+	joined  bool          // one of them has to get a summary
 	batch   []trace.Event // of this pass, not sent yet: at most mostBatch
 	history []trace.Event // the latest events
 	ended   bool
@@ -107,15 +107,22 @@ type Subscription struct {
 }
 
 // Subscribe begins a stream with the event of that number, if it is not too old, or with the next event
-// if from is 0. If the server is stopped, the stop comes first. A summary follows, which says what clients and keys
-// there are: nobody was told of passes without a reader. Any goroutine may call it.
+// if from is 0. If the server is stopped, the stop comes first. Any goroutine may call it.
 func (v *View) Subscribe(from int64) *Subscription {
 	s := v.subscribe(from)
 	v.attend()
+	return s
+}
+
+// Greet lets all readers get a summary soon, which says what clients and keys there are: nobody was told of passes
+// without a reader. It wakes the loop for that. Any goroutine may call it.
+func (v *View) Greet() {
+	v.mu.Lock()
+	v.news.joined = true
+	v.mu.Unlock()
 	if v.Wake != nil {
 		v.Wake()
 	}
-	return s
 }
 
 func (v *View) subscribe(from int64) *Subscription {
@@ -138,7 +145,6 @@ func (v *View) subscribe(from int64) *Subscription {
 	s.state = &state
 	s.wake()
 	v.news.readers = append(v.news.readers, s)
-	v.news.joined = v.Wake != nil
 	v.setLive()
 	return s
 }

@@ -133,7 +133,6 @@ func (p *player) at(b glass.Breakpoint, first, then func()) {
 	p.t.Helper()
 	stops := p.view().Subscribe(0)
 	defer stops.Close()
-	p.lab("CLOCK") // the pass in which the server has greeted the reader is over
 	require.NoError(p.t, p.view().Break(b))
 	first()
 	for {

@@ -53,6 +53,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	of := s.Masters[master-1].View
 	sub := of.Subscribe(from)
 	defer sub.Close()
+	of.Greet()
 	messages := make(chan glass.Message, 64)
 	go pump(ctx, sub, messages)
 	w.Header().Set("Content-Type", "text/event-stream")
