@@ -3,7 +3,6 @@ package grade
 import (
 	"bufio"
 	"crypto/rand"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/internal/test/effort"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -29,10 +29,7 @@ func TestMain(m *testing.M) {
 		play()
 		os.Exit(0)
 	}
-	flag.Parse()
-	if err := flag.Set("test.parallel", "12"); err != nil { // the tests mostly wait
-		panic(err)
-	}
+	effort.SideBySide(12) // the tests mostly wait
 	os.Exit(m.Run())
 }
 

@@ -125,6 +125,7 @@ func arrows() map[string][]string {
 		"bench/chart": {"gonum.org/v1/plot", "gonum.org/v1/plot/font", "gonum.org/v1/plot/plotter",
 			"gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw", "gonum.org/v1/plot/vg/vgsvg"},
 		"internal/test/browser":      {},
+		"internal/test/effort":       {},
 		"internal/test/redistest":    {"internal/freeport", "internal/respclient", "resp"},
 		"internal/test/transcript":   {"internal/test/redistest", "resp"},
 		"internal/test/differential": {"internal/test/redistest", "resp"},

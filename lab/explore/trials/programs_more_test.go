@@ -27,23 +27,23 @@ func inTurn() {
 func doze() { time.Sleep(rand.N(15 * time.Millisecond)) }
 
 // sleeps is right, and each of its runs is different.
-func sleeps(c *client, token string, working func()) {
+func sleeps(c *owner, token string) {
 	doze()
 	lookAgain(c, token, func() {
-		working()
+		c.work()
 		doze()
 	})
 	doze()
 }
 
 // careless deletes in every second run the lock of another.
-func careless(c *client, token string, working func()) {
+func careless(c *owner, token string) {
 	doze()
 	if rand.N(2) == 0 {
 		_, _ = c.do("DEL", "lock:o")
 	}
 	lookAgain(c, token, func() {
-		working()
+		c.work()
 		doze()
 	})
 }
@@ -51,10 +51,10 @@ func careless(c *client, token string, working func()) {
 // majority has two owners of a lock on several masters. An owner without a majority gives back what it got, if it
 // is right.
 func majority(right bool) {
-	owners(func(a *client, token string, working func()) {
+	owners(func(o *owner, token string) {
 		var all []*client
 		for _, url := range strings.Split(os.Getenv("REDIS_URLS"), ",") {
-			all = append(all, &client{name: a.name, addr: strings.TrimPrefix(url, "redis://"), wait: 5 * time.Second})
+			all = append(all, &client{name: o.name, addr: strings.TrimPrefix(url, "redis://"), wait: 5 * time.Second})
 		}
 		votes := 0
 		for _, c := range all {
@@ -67,8 +67,7 @@ func majority(right bool) {
 			}
 		}
 		if votes > len(all)/2 {
-			working()
-			time.Sleep(10 * work)
+			o.work()
 		} else if !right {
 			return
 		}
@@ -78,10 +77,14 @@ func majority(right bool) {
 	})
 }
 
-// slowly is right, and works for much longer than the other owner takes to come back.
-func slowly(c *client, token string, working func()) {
+// slowly is right, and works until the other owner works, too, if that ever happens.
+func slowly(c *owner, token string) {
 	lookAgain(c, token, func() {
-		working()
-		time.Sleep(30 * work)
+		reached(c.works)
+		if c.first {
+			await(c.rival.works)
+		} else {
+			await(c.rival.over)
+		}
 	})
 }

@@ -13,14 +13,16 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/internal/test/effort"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// programVariable names the program that this test binary plays. So the tests need no other program.
-const programVariable = "EXPLORE_PROGRAM"
+// playing is the word before the name of the program that this test binary plays. So the tests need no other program.
+const playing = "play"
 
 func TestMain(m *testing.M) {
-	if name := os.Getenv(programVariable); name != "" {
+	if len(os.Args) == 3 && os.Args[1] == playing {
+		name := os.Args[2]
 		play, found := programs()[name]
 		if !found {
 			fmt.Println("no such program:", name)
@@ -29,6 +31,7 @@ func TestMain(m *testing.M) {
 		play()
 		os.Exit(0)
 	}
+	effort.SideBySide(8) // the tests mostly wait
 	os.Exit(m.Run())
 }
 
@@ -38,7 +41,7 @@ func programs() map[string]func() {
 		"setnx":      func() { owners(setnxThenExpire) },
 		"get-del":    func() { owners(getThenDel) },
 		"careful":    func() { owners(careful) },
-		"look-again": func() { owners(lookAgain) },
+		"look-again": func() { owners(func(c *owner, token string) { lookAgain(c, token, c.work) }) },
 		"no-compare": func() { owners(noCompare) },
 		"nameless":   func() { nameless() },
 		"listener":   func() { owners(listener) },
@@ -72,7 +75,7 @@ func programs() map[string]func() {
 type client struct {
 	name string
 	addr string        // the first server's without it
-	wait time.Duration // for a reply; a little without it
+	wait time.Duration // for a reply; a second without it
 	conn *respclient.Conn
 }
 
@@ -82,7 +85,7 @@ func (c *client) do(words ...string) (v resp.Value, err error) {
 		if c.conn, err = respclient.Dial(addr); err != nil {
 			return v, err
 		}
-		c.conn.Limit = cmp.Or(c.wait, 400*time.Millisecond)
+		c.conn.Limit = cmp.Or(c.wait, time.Second) // a reply is not late before on a busy machine
 		if c.name != "" {
 			_, _ = c.conn.Do("CLIENT", "SETNAME", c.name)
 		}
@@ -98,10 +101,46 @@ func (c *client) do(words ...string) (v resp.Value, err error) {
 	return v, err
 }
 
-// taken waits for the lock, for some time. try reports whether it has it.
-func taken(try func() bool) bool {
-	for range 16 {
-		if try() {
+// owner is a client that wants the lock, beside another one. What an owner does waits for the other one, and not for
+// a time. So it is the same on a busy machine.
+type owner struct {
+	*client
+	first bool
+	rival *owner
+
+	came, works, over chan struct{} // closed when it has asked for the lock, when it has it, when it ends
+}
+
+// newOwner returns an owner with the name of its client.
+func newOwner(name string) *owner {
+	return &owner{client: &client{name: name}, came: make(chan struct{}), works: make(chan struct{}),
+		over: make(chan struct{})}
+}
+
+// reached closes the channel of an event.
+func reached(event chan struct{}) {
+	select {
+	case <-event:
+	default:
+		close(event)
+	}
+}
+
+// await waits for an event of the other owner. It ends without it when a failure prevents the event.
+func await(event chan struct{}) {
+	select {
+	case <-event:
+	case <-time.After(time.Second):
+	}
+}
+
+// taken waits for the lock, for some time, and for longer while the first owner is at work. try reports whether it
+// has the lock.
+func (o *owner) taken(try func() bool) bool {
+	for n := 0; n < 16 || !o.first && o.rival.goesOn(); n++ {
+		got := try()
+		reached(o.came)
+		if got {
 			return true
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -109,45 +148,63 @@ func taken(try func() bool) bool {
 	return false
 }
 
-// owners plays two owners of one lock. The second one comes when the first one works.
-func owners(play func(c *client, token string, working func())) {
-	first := make(chan bool)
-	begin := sync.OnceFunc(func() { close(first) })
+func (o *owner) goesOn() bool {
+	select {
+	case <-o.over:
+		return false
+	default:
+		return true
+	}
+}
+
+// work lasts until the second owner has come, and that of the second until the first has ended.
+func (o *owner) work() {
+	reached(o.works)
+	if o.first {
+		await(o.rival.came)
+	} else {
+		await(o.rival.over)
+	}
+}
+
+// owners plays two owners of one lock. The second one comes when the first one works, or has ended.
+func owners(play func(o *owner, token string)) {
+	a, b := newOwner("a"), newOwner("b")
+	a.first, a.rival, b.rival = true, b, a
+	run := func(o *owner, token string) {
+		play(o, token)
+		for _, event := range []chan struct{}{o.came, o.works, o.over} {
+			reached(event)
+		}
+	}
 	var all sync.WaitGroup
-	all.Go(func() {
-		defer begin()
-		play(&client{name: "a"}, "token-of-a-0123456789", begin)
-	})
-	<-first
-	all.Go(func() { play(&client{name: "b"}, "token-of-b-0123456789", func() {}) })
+	all.Go(func() { run(a, "token-of-a-0123456789") })
+	<-a.works
+	all.Go(func() { run(b, "token-of-b-0123456789") })
 	all.Wait()
 }
 
-const work = 10 * time.Millisecond
-
-func setnxThenExpire(c *client, _ string, working func()) {
-	if !taken(func() bool { v, _ := c.do("SETNX", "lock:o", c.name); return v.Int == 1 }) {
+func setnxThenExpire(c *owner, _ string) {
+	if !c.taken(func() bool { v, _ := c.do("SETNX", "lock:o", c.name); return v.Int == 1 }) {
 		return
 	}
 	_, _ = c.do("PEXPIRE", "lock:o", "30000")
-	working()
-	time.Sleep(work)
+	c.work()
 	_, _ = c.do("DEL", "lock:o")
 }
 
-func (c *client) take(token string) bool {
-	return taken(func() bool {
-		v, _ := c.do("SET", "lock:o", token, "NX", "PX", "30000")
+func (o *owner) take(token string) bool {
+	return o.taken(func() bool {
+		v, _ := o.do("SET", "lock:o", token, "NX", "PX", "30000")
 		return v.Str == "OK"
 	})
 }
 
-func getThenDel(c *client, token string, working func()) {
+func getThenDel(c *owner, token string) {
 	if !c.take(token) {
 		return
 	}
-	working()
-	time.Sleep(work)
+	c.work()
 	if v, _ := c.do("GET", "lock:o"); v.Str == token {
 		_, _ = c.do("DEL", "lock:o")
 	}
@@ -165,17 +222,16 @@ func (c *client) giveUp(token string) {
 }
 
 // careful releases also a lock that it does not know to have.
-func careful(c *client, token string, working func()) {
+func careful(c *owner, token string) {
 	defer c.giveUp(token)
 	if c.take(token) {
-		working()
-		time.Sleep(work)
+		c.work()
 	}
 }
 
 // lookAgain asks after an error whether the lock is its own, and releases only once.
-func lookAgain(c *client, token string, working func()) {
-	mine := taken(func() bool {
+func lookAgain(c *owner, token string, work func()) {
+	mine := c.taken(func() bool {
 		v, err := c.do("SET", "lock:o", token, "NX", "PX", "30000")
 		if err != nil {
 			v, _ = c.do("GET", "lock:o")
@@ -184,30 +240,28 @@ func lookAgain(c *client, token string, working func()) {
 		return v.Str == "OK"
 	})
 	if mine {
-		working()
-		time.Sleep(work)
+		work()
 		_, _ = c.do("EVAL", compareAndDelete, "1", "lock:o", token)
 	}
 }
 
-func noCompare(c *client, token string, working func()) {
+func noCompare(c *owner, token string) {
 	if c.take(token) {
-		working()
-		time.Sleep(work)
+		c.work()
 		_, _ = c.do("DEL", "lock:o")
 	}
 }
 
 // nameless has clients without names.
 func nameless() {
-	owners(func(c *client, token string, working func()) {
+	owners(func(c *owner, token string) {
 		c.name = ""
-		noCompare(c, token, working)
+		noCompare(c, token)
 	})
 }
 
 // listener waits for the message of the release, and for nothing else.
-func listener(c *client, token string, working func()) {
+func listener(c *owner, token string) {
 	ears := &client{name: c.name + "-ears"}
 	for {
 		if v, _ := c.do("SET", "lock:o", token, "NX", "PX", "30000"); v.Str == "OK" {
@@ -219,6 +273,7 @@ func listener(c *client, token string, working func()) {
 		if v, _ := c.do("SET", "lock:o", token, "NX", "PX", "30000"); v.Str == "OK" {
 			break
 		}
+		reached(c.came)
 		ears.conn.Limit = 0
 		_ = ears.conn.Net.SetReadDeadline(time.Time{})
 		if _, err := ears.conn.Read(); err != nil {
@@ -227,8 +282,7 @@ func listener(c *client, token string, working func()) {
 		ears.conn.Close()
 		ears.conn = nil
 	}
-	working()
-	time.Sleep(work)
+	c.work()
 	const release = `if redis.call("get",KEYS[1])==ARGV[1] then redis.call("del",KEYS[1]) ` +
 		`redis.call("publish",KEYS[2],"free") end`
 	for range 5 {
@@ -239,8 +293,8 @@ func listener(c *client, token string, working func()) {
 }
 
 // watchdog renews its lease over another connection, in real time.
-func watchdog(c *client, token string, working func()) {
-	if !taken(func() bool { v, _ := c.do("SET", "lock:o", token, "NX", "PX", "300"); return v.Str == "OK" }) {
+func watchdog(c *owner, token string) {
+	if !c.taken(func() bool { v, _ := c.do("SET", "lock:o", token, "NX", "PX", "3000"); return v.Str == "OK" }) {
 		return
 	}
 	const renew = `if redis.call("get",KEYS[1])==ARGV[1] then return redis.call("pexpire",KEYS[1],ARGV[2]) end return 0`
@@ -253,11 +307,11 @@ func watchdog(c *client, token string, working func()) {
 			case <-stop:
 				return
 			case <-time.After(30 * time.Millisecond):
-				_, _ = d.do("EVAL", renew, "1", "lock:o", token, "300")
+				_, _ = d.do("EVAL", renew, "1", "lock:o", token, "3000")
 			}
 		}
 	}()
-	working()
+	c.work()
 	time.Sleep(100 * time.Millisecond)
 	close(stop)
 	<-over
@@ -265,15 +319,15 @@ func watchdog(c *client, token string, working func()) {
 }
 
 // counter works without the lock when an error comes.
-func counter(c *client, token string, working func()) {
-	got := taken(func() bool {
+func counter(c *owner, token string) {
+	got := c.taken(func() bool {
 		v, err := c.do("SET", "lock:o", token, "NX", "PX", "30000")
 		return v.Str == "OK" || err != nil
 	})
 	if !got {
 		return
 	}
-	working()
+	reached(c.works)
 	if v, _ := c.do("GET", "lock:o"); v.Str != token {
 		_, _ = c.do("SET", "unsafe", "1")
 	}
@@ -281,16 +335,15 @@ func counter(c *client, token string, working func()) {
 }
 
 // twoLosses deletes the lock without a look if it has seen two errors.
-func twoLosses(c *client, token string, working func()) {
+func twoLosses(c *owner, token string) {
 	if !c.take(token) && !c.take(token) {
 		return
 	}
-	working()
-	time.Sleep(15 * work)
+	c.work()
 	_, first := c.do("PEXPIRE", "lock:o", "30000")
 	_, second := c.do("EVAL", compareAndDelete, "1", "lock:o", token)
 	if first != nil && second != nil {
-		time.Sleep(10 * work)
+		await(c.rival.works)
 		_, _ = c.do("DEL", "lock:o")
 	}
 }
@@ -298,10 +351,11 @@ func twoLosses(c *client, token string, working func()) {
 // race has two owners, and the second one deletes the lock of the first.
 func race() {
 	a, b, c := &client{name: "a"}, &client{name: "b"}, &client{name: "c"}
-	a.take("token-of-a-0123456789")
-	_, _ = b.do("SET", "lock:o", "token-of-b-0123456789", "NX", "PX", "30000")
+	take := func(c *client) { _, _ = c.do("SET", "lock:o", "token-of-"+c.name+"-0123456789", "NX", "PX", "30000") }
+	take(a)
+	take(b)
 	_, _ = b.do("DEL", "lock:o")
-	c.take("token-of-c-0123456789")
+	take(c)
 	a.giveUp("token-of-a-0123456789")
 	c.giveUp("token-of-c-0123456789")
 }
@@ -310,6 +364,7 @@ func prints() {
 	line := strings.Repeat("x", 1<<16)
 	for {
 		fmt.Print(line)
+		time.Sleep(time.Millisecond) // the tests beside this one need the processor, too
 	}
 }
 

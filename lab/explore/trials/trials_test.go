@@ -11,16 +11,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/orphans"
+	"github.com/miniredisd/miniredisd/internal/test/effort"
 	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
 // options are those for a program of this test binary.
 func options(t *testing.T, name string, faults ...string) Options {
-	t.Setenv(programVariable, name)
+	t.Helper()
 	return Options{Options: explore.Options{
-		Program: []string{os.Args[0]}, Seed: 1, Patience: time.Second, Only: faults,
+		Program: []string{os.Args[0], playing, name}, Seed: 1, Patience: 2 * time.Second, Only: faults,
 	}}
 }
+
+// at is options with only those points that a test is about, unless the tests run all of their cases.
+func at(point func(p explore.Point) bool, o Options) Options {
+	if !effort.Whole() {
+		o.Cells = func(p explore.Point, _ explore.Fault) bool { return point(p) }
+	}
+	return o
+}
+
+// The points of client a: those of all its requests, and that of its first one, to master 1.
+func ofA(p explore.Point) bool       { return p.Client == "a" }
+func firstOfA(p explore.Point) bool  { return ofA(p) && p.N == 1 && p.Master == 1 }
+func secondOfA(p explore.Point) bool { return ofA(p) && p.N == 2 }
+func deletes(p explore.Point) bool   { return p.Command == "DEL" }
 
 func play(t *testing.T, o Options) *explore.Report {
 	t.Helper()
@@ -52,7 +67,8 @@ func cell(t *testing.T, r *explore.Report, client string, n int, fault string) e
 }
 
 func TestALockForEverIsFoundInSetnxAndExpire(t *testing.T) {
-	r := play(t, options(t, "setnx", "request-lost", "reply-lost"))
+	t.Parallel()
+	r := play(t, at(firstOfA, options(t, "setnx", "request-lost", "reply-lost")))
 	found := sentences(r, explore.Broken)
 	require.Contains(t, found, "If the reply to a's first SETNX is lost, nobody can ever take lock:o again.")
 	c := cell(t, r, "a", 1, "reply-lost")
@@ -66,31 +82,39 @@ func TestALockForEverIsFoundInSetnxAndExpire(t *testing.T) {
 }
 
 func TestADeleteWithoutCompareIsFound(t *testing.T) {
-	for _, name := range []string{"get-del", "no-compare"} {
-		r := play(t, options(t, name, "paused"))
-		found := strings.Join(sentences(r, explore.Broken), "\n")
-		require.Contains(t, found, "DEL waits until the lease of its client is over, ", name)
+	for name, sentence := range map[string]string{
+		"get-del":    "DEL waits until the lease of its client is over, ",
+		"no-compare": "DEL waits until the lease of its client is over, ",
+		"nameless":   "If #1's first DEL waits",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := play(t, at(deletes, options(t, name, "paused")))
+			require.Contains(t, strings.Join(sentences(r, explore.Broken), "\n"), sentence)
+		})
 	}
-	r := play(t, options(t, "nameless", "paused"))
-	require.Contains(t, strings.Join(sentences(r, explore.Broken), "\n"), "If #1's first DEL waits")
 }
 
 func TestNothingIsBrokenInACarefulClient(t *testing.T) {
 	for _, name := range []string{"careful", "watchdog", "look-again"} {
-		r := play(t, options(t, name, "reply-lost", "paused"))
-		require.Empty(t, sentences(r, explore.Broken), name)
-		require.Empty(t, sentences(r, explore.ByItself), name)
-		require.Nil(t, r.Itself, name)
-		require.Greater(t, r.Trials, 3, name)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := play(t, at(ofA, options(t, name, "reply-lost", "paused")))
+			require.Empty(t, sentences(r, explore.Broken))
+			require.Empty(t, sentences(r, explore.ByItself))
+			require.Nil(t, r.Itself)
+			require.Greater(t, r.Trials, 3)
+		})
 	}
 }
 
 func TestALockThatNobodyHoldsIsLeftBehind(t *testing.T) {
-	r := play(t, options(t, "look-again", "request-lost"))
+	t.Parallel()
+	r := play(t, at(secondOfA, options(t, "look-again", "request-lost")))
 	c := cell(t, r, "a", 2, "request-lost")
 	require.Equal(t, explore.LeftBehind, c.Mark)
 	require.Equal(t, "lock:o is free again when its lease ends", c.Why)
-	o := options(t, "look-again", "request-lost")
+	o := at(secondOfA, options(t, "look-again", "request-lost"))
 	o.Strict = true
 	r = play(t, o)
 	require.Contains(t, sentences(r, explore.Broken),
@@ -98,7 +122,10 @@ func TestALockThatNobodyHoldsIsLeftBehind(t *testing.T) {
 }
 
 func TestAWaiterThatMissesItsMessageIsFound(t *testing.T) {
-	r := play(t, options(t, "listener", "message-lost"))
+	t.Parallel()
+	o := options(t, "listener", "message-lost")
+	o.Jobs = 6 // each trial waits until it is overdue
+	r := play(t, o)
 	c := cell(t, r, "b-ears", 1, "message-lost")
 	require.Equal(t, explore.Broken, c.Mark)
 	require.Equal(t, "If b-ears's first message from free:o is lost, a client waits for lock:o for ever.",
@@ -106,8 +133,9 @@ func TestAWaiterThatMissesItsMessageIsFound(t *testing.T) {
 }
 
 func TestWorkWithoutTheLockIsFoundByTheInvariant(t *testing.T) {
-	o := options(t, "counter", "request-lost")
-	o.Invariant = programVariable + `=check ` + os.Args[0]
+	t.Parallel()
+	o := at(firstOfA, options(t, "counter", "request-lost"))
+	o.Invariant = os.Args[0] + " " + playing + " check"
 	r := play(t, o)
 	require.Contains(t, sentences(r, explore.Broken), "If a's first SET is lost, the check after the run fails.")
 	c := cell(t, r, "a", 1, "request-lost")
@@ -119,6 +147,7 @@ func TestWorkWithoutTheLockIsFoundByTheInvariant(t *testing.T) {
 }
 
 func TestAProgramThatBreaksByItselfIsNotAccusedOfAFault(t *testing.T) {
+	t.Parallel()
 	r := play(t, options(t, "race", "request-lost"))
 	require.NotNil(t, r.Itself)
 	require.Equal(t, "Without any fault, a and c both hold lock:o.", r.Itself.Sentence)
@@ -136,10 +165,15 @@ func TestAProgramThatCannotBeExploredGetsASentence(t *testing.T) {
 		"never":    "the program does not end without a fault either",
 		"prints":   "the program does not end without a fault either; it printed: xxx",
 	} {
-		o := options(t, name)
-		o.Budget = time.Second
-		_, err := Run(t.Context(), o)
-		require.ErrorContains(t, err, why, name)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := options(t, name)
+			if name == "never" || name == "prints" {
+				o.Budget = time.Second
+			}
+			_, err := Run(t.Context(), o)
+			require.ErrorContains(t, err, why)
+		})
 	}
 	_, err := Run(t.Context(), Options{Options: explore.Options{Program: []string{"/no/such/program"}}})
 	require.ErrorContains(t, err, "the program cannot be started")
@@ -161,6 +195,7 @@ func TestWhatAProgramLeavesBehindIsEnded(t *testing.T) {
 }
 
 func TestARunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options(t, "never")
 	o.Progress = func(Progress) { cancel() }
@@ -170,18 +205,21 @@ func TestARunEndsWithItsContext(t *testing.T) {
 
 func TestAPowerCutLosesALockUnlessItsFileIsFsyncedAlways(t *testing.T) {
 	for fsync, broken := range map[string]bool{"everysec": true, "always": false} {
-		o := options(t, "slow", "power-cut")
-		o.Disk = fsync
-		o.Cells = func(p explore.Point, _ explore.Fault) bool { return p.N == 1 }
-		r := play(t, o)
-		require.Equal(t, broken, len(sentences(r, explore.Broken)) > 0, "%s: %v", fsync, sentences(r, explore.Broken))
-		require.Greater(t, r.Trials, 1)
-		for _, row := range r.Cells {
-			if f := row[0].Finding; f != nil {
-				require.Contains(t, f.Commands, "# The server has --lab-disk yes --appendonly yes --appendfsync everysec.")
-				require.Contains(t, f.Commands, "LAB CRASH LOSE UNSYNCED")
-				require.Contains(t, f.Reason, "it was never on disk")
+		t.Run(fsync, func(t *testing.T) {
+			t.Parallel()
+			o := options(t, "slow", "power-cut")
+			o.Disk, o.Jobs = fsync, 4
+			o.Cells = func(p explore.Point, _ explore.Fault) bool { return p.N == 1 }
+			r := play(t, o)
+			require.Equal(t, broken, len(sentences(r, explore.Broken)) > 0, sentences(r, explore.Broken))
+			require.Greater(t, r.Trials, 1)
+			for _, row := range r.Cells {
+				if f := row[0].Finding; f != nil {
+					require.Contains(t, f.Commands, "# The server has --lab-disk yes --appendonly yes --appendfsync everysec.")
+					require.Contains(t, f.Commands, "LAB CRASH LOSE UNSYNCED")
+					require.Contains(t, f.Reason, "it was never on disk")
+				}
 			}
-		}
+		})
 	}
 }

@@ -1,0 +1,35 @@
+// Package effort says how much of a test runs, and how many tests run side by side.
+//
+// A person who waits for the tests gets a part of the cases of a test that has many. With CI=true all of them run.
+package effort
+
+import (
+	"flag"
+	"os"
+	"strconv"
+)
+
+// Whole reports whether the tests run all of their cases: with CI=true.
+func Whole() bool { return os.Getenv("CI") == "true" }
+
+// Count returns how many cases run: few, or all with CI=true.
+func Count(few, all int) int {
+	if Whole() {
+		return all
+	}
+	return few
+}
+
+// SideBySide lets n tests with t.Parallel run at once, unless the command line says how many. It is for packages
+// whose tests mostly wait. TestMain calls it before m.Run.
+func SideBySide(n int) {
+	flag.Parse()
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
+	if asked {
+		return
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(n)); err != nil {
+		panic(err) // not a test
+	}
+}
