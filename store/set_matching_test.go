@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/effort"
 )
 
 func collect(seq iter.Seq[[]byte]) (all []string) {
@@ -34,7 +36,7 @@ func TestCommonAndWithoutAskAllOtherSets(t *testing.T) {
 		}
 		return s
 	}
-	for range 200 {
+	for range effort.Count(40, 200) {
 		s, others := some(), []*Set{some(), some()}[:r.IntN(3)]
 		var common, without []string
 		for m := range s.All() {

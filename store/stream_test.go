@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/effort"
 )
 
 // naiveStream keeps nodes as Redis does but everything in the open: dead entries included, so that approximate
@@ -160,7 +162,7 @@ func requireSame(t *testing.T, m *naiveStream, s *Stream) {
 }
 
 func TestStreamAgreesWithNaiveModel(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(effort.Count(8, 40)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		m, s := &naiveStream{nodeEntries: 1 + r.IntN(30)}, &Stream{}
 		near := func() StreamID {

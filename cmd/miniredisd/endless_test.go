@@ -29,7 +29,7 @@ func (e *endless) Read(b []byte) (int, error) {
 }
 
 // mostMemory is in bytes. It is what a subcommand may take to find out that its input has no end.
-const mostMemory = 100 << 20
+const mostMemory = 128 << 20
 
 // refuses runs a subcommand over an input without an end. It wants an error and little memory.
 func refuses(t *testing.T, why string, in *endless, args ...string) {
