@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/glass"
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab/explore"
 	"github.com/miniredisd/miniredisd/miniredistest"
@@ -173,7 +173,7 @@ func sentences(r *explore.Report) (all []string) {
 
 // The sleeps differ in each run, because the seed does not decide them.
 func TestRandomSleepsAreNoFinding(t *testing.T) {
-	for range effort.Count(1, 3) {
+	for range amount.Count(1, 3) {
 		r := miniredistest.Explored(t, race(func(w *miniredistest.Worker, r *room) error {
 			time.Sleep(rand.N(300 * time.Millisecond))
 			return plain(w, r)
@@ -208,7 +208,7 @@ func TestAWorkersRandIsTheSameInEachTrial(t *testing.T) {
 		return plain(w, r)
 	})
 	var first []explore.Point
-	for _, seed := range []uint64{3, 3, 4, 5, 6, 7}[:effort.Count(3, 6)] {
+	for _, seed := range []uint64{3, 3, 4, 5, 6, 7}[:amount.Count(3, 6)] {
 		r := miniredistest.Explored(t, test, miniredistest.Seed(seed), only("reply-lost"))
 		require.Empty(t, sentences(r))
 		for _, p := range r.Points {

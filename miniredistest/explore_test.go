@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/lab/explore"
 	"github.com/miniredisd/miniredisd/lab/explore/page"
 	"github.com/miniredisd/miniredisd/miniredistest"
@@ -16,7 +16,7 @@ import (
 
 // only is an option that tries these failures only, unless the tests run all of their cases.
 func only(faults ...string) miniredistest.Option {
-	if effort.Whole() {
+	if amount.Whole() {
 		faults = nil
 	}
 	return miniredistest.Faults(faults...)
@@ -125,9 +125,9 @@ func TestExploreFindsEachPlantedBug(t *testing.T) {
 
 func TestTwoExplorationsInBubblesAreEqualByteForByte(t *testing.T) {
 	tests := []func(*miniredistest.Trial){race(looksThenDeletes), race(woken), race(forgetsItsToken)}
-	for _, test := range tests[:effort.Count(1, 3)] {
+	for _, test := range tests[:amount.Count(1, 3)] {
 		var first []byte
-		for i := range effort.Count(2, 3) {
+		for i := range amount.Count(2, 3) {
 			r := miniredistest.Explored(t, test, miniredistest.Seed(7))
 			var now bytes.Buffer
 			require.NoError(t, page.JSON(&now, r))

@@ -212,6 +212,7 @@ func TestAnOldMasterThatNobodyReachesIsToldLater(t *testing.T) {
 
 // A replica that would refuse the old master its stream does not become the master: then there would be two.
 func TestAFailoverToAReplicaThatRefusesLeavesOneMaster(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 2)
 	ok(t, n.c[1], "LAB", "REPLICATION", "HOLD", n.port(0))
 	ok(t, n.c[0], "FAILOVER", "TO", "127.0.0.1", n.port(1))

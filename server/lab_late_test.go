@@ -11,6 +11,7 @@ import (
 
 // Who gets its keys late keeps nobody else waiting: neither other replicas nor a save.
 func TestLateKeysKeepNobodyWaiting(t *testing.T) {
+	t.Parallel()
 	addr, c := startLab(t, "--lab-disk", "yes", "--repl-diskless-sync-delay", "0")
 	noise := make([]byte, 4<<20)
 	rand.NewChaCha8([32]byte{}).Read(noise)
@@ -48,6 +49,7 @@ func TestAReplicaWithLateKeysIsRefusedAtOnce(t *testing.T) {
 
 // A replica whose keys are late hears that its master is there, so it does not give up.
 func TestAReplicaWithLateKeysHearsItsMaster(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{
 		{"--repl-diskless-sync", "no"}, {"--repl-diskless-sync-delay", "0"}, {"--repl-diskless-sync-delay", "1000"},
 	} {

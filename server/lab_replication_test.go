@@ -138,6 +138,7 @@ func TestReplicasFollowInTheProcess(t *testing.T) {
 
 // On hold, nothing that is executed later arrives, and nobody claims that it has.
 func TestAHeldStreamStandsStill(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 2)
 	master, first, second := n.c[0], n.c[1], n.c[2]
 	ok(t, master, "SET", "before", "v")
@@ -204,6 +205,7 @@ func TestAStreamIsLateByTheClockOfTheLab(t *testing.T) {
 
 // A replica that asks for all keys gets them as late as the stream.
 func TestKeysAreLateByTheClockOfTheLab(t *testing.T) {
+	t.Parallel()
 	for _, diskless := range []string{"yes", "no"} {
 		n := startNodes(t, 1, 2, "--repl-diskless-sync", diskless, "--repl-diskless-sync-delay", "0")
 		ok(t, n.c[0], "LAB", "CLOCK", "FREEZE")
@@ -248,6 +250,7 @@ func TestKeysAreLateByTheClockOfTheLab(t *testing.T) {
 
 // A wait without a time limit for a replica that will never answer says which one that is.
 func TestAWaitForAReplicaThatIsGoneEnds(t *testing.T) {
+	t.Parallel()
 	for _, why := range []string{"is down", "is a master now", "follows another server now", "has ended"} {
 		t.Run(why, func(t *testing.T) {
 			n := startNodes(t, 1, 2)
@@ -338,6 +341,7 @@ func TestAMasterGrantsUntilItsReplicasLagTooMuch(t *testing.T) {
 
 // Files on the disk of the lab, and a crash that loses what was not fsynced.
 func TestNodesHaveDisksOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 2, "--lab-disk", "yes", "--appendonly", "yes", "--appendfsync", "everysec")
 	ok(t, n.c[0], "LAB", "CLOCK", "FREEZE")
 	ok(t, n.c[0], "SET", "old", "v")

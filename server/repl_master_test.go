@@ -153,6 +153,7 @@ func TestAReplicaGetsAFormatThatItReads(t *testing.T) {
 
 // Two that need different formats get one after the other.
 func TestReplicasOfTwoFormatsWaitForEachOther(t *testing.T) {
+	t.Parallel()
 	heads := map[string]string{"8.1.0": "REDIS0011", "9.1.2": "VALKEY080"}
 	for _, versions := range [][]string{{"8.1.0", "9.1.2"}, {"9.1.2", "8.1.0"}} {
 		addr := start(t, []string{"--dialect", "valkey-9.1", "--repl-diskless-sync", "no", "--rdb-key-save-delay", "100000"})

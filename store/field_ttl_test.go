@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // timed sets fields of the hash at key, all with the same deadline, or without one if at is 0.
@@ -250,7 +250,7 @@ func TestFieldsWithDeadlinesBehaveAsAModel(t *testing.T) {
 	ks := NewKeyspace(Options{Databases: 1})
 	ks.Now = 1
 	db, model, key := ks.DBs[0], map[string]field{}, []byte("h")
-	for step := range effort.Count(4000, 20_000) {
+	for step := range amount.Count(4000, 20_000) {
 		name, value := fmt.Sprint("f", r.IntN(60)), fmt.Sprint("v", r.IntN(1000))
 		f, err := WriteFields(db, key)
 		require.NoError(t, err)

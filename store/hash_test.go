@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 func TestHashBehavesAsAMap(t *testing.T) {
@@ -118,7 +118,7 @@ func TestHashSampleIsDistinctAndReachesEveryField(t *testing.T) {
 		}
 		reached := map[string]bool{}
 		for _, k := range []int{1, n / 10, n / 2, n - 1, n, n + 5} {
-			for range effort.Count(100, 500) {
+			for range amount.Count(100, 500) {
 				got := map[string]bool{}
 				h.Sample(ks.Rand, k, func(f, v []byte) {
 					got[string(f)] = true

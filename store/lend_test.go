@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/rdb"
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/store"
 )
 
-var lendSeeds = flag.Uint64("lend.seeds", uint64(effort.Count(1, 3)), "under how many seeds large values change while they are lent")
+var lendSeeds = flag.Uint64("lend.seeds", uint64(amount.Count(1, 3)), "under how many seeds large values change while they are lent")
 
 // A largeValue is filled by many calls of add, and then changed by change in each way that there is.
 type largeValue struct {

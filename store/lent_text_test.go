@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // changeTexts changes a long string in each way that there is.
@@ -37,7 +37,7 @@ func changeTexts(db *DB, r *rand.Rand, n int) {
 
 // The reader of a long string gets what it was, whatever commands change meanwhile.
 func TestALongStringStaysAsItWasForItsReader(t *testing.T) {
-	for seed := range uint64(effort.Count(3, 8)) {
+	for seed := range uint64(amount.Count(3, 8)) {
 		r, ks := rand.New(rand.NewPCG(seed, 1)), NewKeyspace(Options{Seed: seed})
 		const n = pagedAt + 1000
 		_, err := ks.DBs[0].Lookup([]byte("k"), LookupWrite).MutStr([]byte("k"), 0, n)

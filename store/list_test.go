@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 func newTestList(fill int) *List {
@@ -73,7 +73,7 @@ func elements(t *testing.T, l *List) []string {
 }
 
 func TestListBehavesAsASliceUnderEveryNodeLimit(t *testing.T) {
-	for seed := range uint64(effort.Count(7, 21)) {
+	for seed := range uint64(amount.Count(7, 21)) {
 		fill := []int{-1, -2, -5, 0, 1, 3, 128}[seed%7]
 		t.Run(fmt.Sprint("limit ", fill, " seed ", seed), func(t *testing.T) {
 			m := listModel{t: t, r: rand.New(rand.NewPCG(seed, 3)), list: newTestList(fill), model: []string{}}

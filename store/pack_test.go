@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // contents reads a pack forwards and checks that reading it backwards agrees.
@@ -45,7 +45,7 @@ func TestPackBehavesAsASliceOfByteStrings(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			m := packModel{t: t, r: r, model: []string{}, longest: []int{8, 140, 300, 20000}[seed%4]}
-			for range effort.Count(400, 1500) {
+			for range amount.Count(400, 1500) {
 				m.step()
 				require.Equal(t, len(m.model), m.pack.Len())
 			}

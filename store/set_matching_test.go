@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 func collect(seq iter.Seq[[]byte]) (all []string) {
@@ -36,7 +36,7 @@ func TestCommonAndWithoutAskAllOtherSets(t *testing.T) {
 		}
 		return s
 	}
-	for range effort.Count(40, 200) {
+	for range amount.Count(40, 200) {
 		s, others := some(), []*Set{some(), some()}[:r.IntN(3)]
 		var common, without []string
 		for m := range s.All() {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // naiveStream keeps nodes as Redis does but everything in the open: dead entries included, so that approximate
@@ -162,7 +162,7 @@ func requireSame(t *testing.T, m *naiveStream, s *Stream) {
 }
 
 func TestStreamAgreesWithNaiveModel(t *testing.T) {
-	for seed := range uint64(effort.Count(8, 40)) {
+	for seed := range uint64(amount.Count(8, 40)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		m, s := &naiveStream{nodeEntries: 1 + r.IntN(30)}, &Stream{}
 		near := func() StreamID {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/orphans"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // gradeOf grades a program of students.
@@ -53,7 +54,7 @@ func full(t *testing.T, id, program string) {
 const patience = 4 * time.Second
 
 // loses plays the tests with these numbers. It wants a program to fail each of them, with a reason that has
-// these words. It is graded twice, and the grades must be equal.
+// these words. With CI=true it is graded twice, and the grades must be equal.
 func loses(t *testing.T, id, program string, reasons map[int]string) {
 	t.Run(program, func(t *testing.T) {
 		t.Parallel()
@@ -72,7 +73,9 @@ func loses(t *testing.T, id, program string, reasons map[int]string) {
 			require.Zero(t, test.Score)
 			require.Contains(t, test.Output, reasons[numbers[i]], "test %d, %s", numbers[i], test.Name)
 		}
-		require.Equal(t, r, gradeOf(t, id, program, only), "the second grade")
+		if amount.Whole() {
+			require.Equal(t, r, gradeOf(t, id, program, only), "the second grade")
+		}
 	})
 }
 
@@ -147,9 +150,12 @@ func TestAProgramThatCannotBeJudgedLosesTheTestAndTheReasonSaysWhy(t *testing.T)
 		"dies-at-once": "Your program ended before it was ready (exit status 3).\n| ImportError: no module named luck",
 		"silent":       "Its first line must be its name",
 	} {
-		r := first(t, program, nil)
-		require.Equal(t, "failed", r.Status, program)
-		require.Contains(t, r.Output, reason, program)
+		t.Run(program, func(t *testing.T) {
+			t.Parallel()
+			r := first(t, program, nil)
+			require.Equal(t, "failed", r.Status)
+			require.Contains(t, r.Output, reason)
+		})
 	}
 	missing := first(t, "none", func(o *Options) { o.Command = []string{"/no/such/program"} })
 	require.Contains(t, missing.Output, "Your program cannot be started")

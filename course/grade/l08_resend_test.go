@@ -135,9 +135,12 @@ func TestALostReplySaysNothing(t *testing.T) {
 func TestAProgramThatNeverTalksGetsNothing(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"L06", "L07", "L08", "L09", "L10", "L11", "L13"} {
-		require.Zero(t, gradeOf(t, id, "liar", func(o *Options) {
-			o.Env = []string{programVariable + "=L08/liar"}
-			o.AnswerLimit = patience
-		}).Score, id)
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			require.Zero(t, gradeOf(t, id, "liar", func(o *Options) {
+				o.Env = []string{programVariable + "=L08/liar"}
+				o.AnswerLimit = patience
+			}).Score)
+		})
 	}
 }

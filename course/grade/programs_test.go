@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/miniredisd/miniredisd/internal/respclient"
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		play()
 		os.Exit(0)
 	}
-	effort.SideBySide(12) // the tests mostly wait
+	amount.SideBySide(12) // the tests mostly wait
 	os.Exit(m.Run())
 }
 

@@ -9,13 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/persist/aof"
 	"github.com/miniredisd/miniredisd/persist/disk"
 )
 
 var (
-	crashSeeds = flag.Uint64("crash.seeds", uint64(effort.Count(10, 50)), "under how many seeds the power goes")
+	crashSeeds = flag.Uint64("crash.seeds", uint64(amount.Count(10, 50)), "under how many seeds the power goes")
 	crashFirst = flag.Uint64("crash.first", 0, "the first seed")
 )
 

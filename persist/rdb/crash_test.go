@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 	"github.com/miniredisd/miniredisd/store"
@@ -21,7 +21,7 @@ import (
 
 const path = "/d/dump.rdb"
 
-var crashSeeds = flag.Uint64("crash.seeds", uint64(effort.Count(8, 50)), "under how many seeds the power goes in each operation of a save")
+var crashSeeds = flag.Uint64("crash.seeds", uint64(amount.Count(8, 50)), "under how many seeds the power goes in each operation of a save")
 
 // generation is a keyspace that says which one it is, with values of all types around that.
 func generation(name string) *store.Keyspace {
@@ -178,7 +178,7 @@ func TestTheCrashesFindEachRuleThatIsLeftOut(t *testing.T) {
 		"rename without an fsync of the folder": {noSyncDir: true}, "rename without an fsync of the file": {noSync: true},
 	} {
 		found := 0
-		for seed := range uint64(effort.Count(30, 100)) {
+		for seed := range uint64(amount.Count(30, 100)) {
 			if crash(func(d *disk.Sim) disk.FS { rules.Sim = d; return rules }, seed, n, old, newer) != nil {
 				found++
 			}

@@ -19,7 +19,7 @@ const fakeServer = `#!/bin/bash
 trap "rm -f $1; exit 0" INT
 touch -- "$1"
 echo "(Ctrl-C ends this)"
-read -r`
+while sleep 0.1; do :; done`
 
 // playText plays a page of its own in an empty folder.
 func playText(t *testing.T, quiet time.Duration, text string) (output string, code int) {
@@ -57,10 +57,10 @@ func TestAPageThatDoesNotDoWhatItSaysFails(t *testing.T) {
 		"half a command":        {sh("for i in 1 2; do", "true"), "page.md:1: this is not a complete command"},
 		"no file":               {sh("./no-such-file"), "exit status 127"},
 		"ends the shell":        {sh("exit 0", "true"), "page.md:3: true: the program of this terminal has ended"},
-		"is no shell any more":  {sh("exec true"), "the program of this terminal has ended"},
-		"writes for ever":       {sh("yes"), "it writes without end"},
+		"is no shell any more":  {sh("exec bash -c :"), "the program of this terminal has ended"},
+		"writes for ever":       {sh("while :; do printf %9999d 1; done"), "it writes without end"},
 		"serves nobody":         {sh("echo Ready to accept connections tcp; sleep 1000"), "answers no PING"},
-		"a bad end":             {sh("(trap 'exit 7' INT; echo '(Ctrl-C ends this)'; read)"), "exit status 7"},
+		"a bad end":             {sh("(trap 'exit 7' INT; echo '(Ctrl-C ends this)'; while sleep 0.1; do :; done)"), "exit status 7"},
 		"an error of a server":  {sh("echo '(error) ERR unknown command'"), "command': an error"},
 		"an error over HTTP":    {sh(`echo '{"ok":false}'`), ": an error"},
 		"other output":          {console("$ echo b", "a"), "  page:     a\n  terminal: b\n"},
@@ -111,7 +111,7 @@ func TestAToolThatIsMissingIsReported(t *testing.T) {
 }
 
 func TestBlocksOfAPageAreOneSession(t *testing.T) {
-	serve := "trap 'echo bye; exit' INT; echo '(Ctrl-C ends this)'; read"
+	serve := "trap 'echo bye; exit' INT; echo '(Ctrl-C ends this)'; while sleep 0.1; do :; done"
 	output, code := playText(t, quietLimit, ""+
 		sh("mkdir a && cd a && x=1", "sleep 1000 &", "kill $!", "(wait)")+
 		"In between stands text.\n\n"+
@@ -129,6 +129,27 @@ func TestBlocksOfAPageAreOneSession(t *testing.T) {
 		sh("sleep 1000"))
 	require.Equal(t, exitPlayed, code, output)
 	require.Equal(t, 8, strings.Count(output, ": ok, "), output)
+}
+
+// Many machines of CI have Go, its caches and programs in a temporary folder. The rest of it is hidden.
+func TestAPageSeesTheFoldersInTmpThatItNeeds(t *testing.T) {
+	folder, err := os.MkdirTemp("/tmp", "page")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
+	programs, link := filepath.Join(folder, "programs"), filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Mkdir(programs, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "greet"), []byte("#!/bin/bash\necho hello\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "secret"), nil, 0o600))
+	require.NoError(t, os.Symlink(programs, link))
+	for _, path := range []string{programs, link} {
+		t.Setenv("PATH", os.Getenv("PATH")+":"+path)
+		output, code := playText(t, quietLimit, console("$ greet", "hello")+sh("[ ! -e "+folder+"/secret ]"))
+		require.Equal(t, exitPlayed, code, output)
+	}
+	t.Setenv("PATH", os.Getenv("PATH")+":/tmp")
+	output, code := sandbox(t, t.TempDir(), "page.md", quietLimit)
+	require.Equal(t, exitNoSandbox, code, output)
+	require.Contains(t, output, "the sandbox has a folder of its own at /tmp, which PATH or a cache of Go names")
 }
 
 // The kernel ends what a page leaves behind, even behind setsid and an empty environment.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,23 +75,60 @@ func sandbox(t *testing.T, tmp, name string, quiet time.Duration) (output string
 	return string(out), exitPlayed
 }
 
-// environment has what a person's shell has. Only Go's caches are shared with the machine. There is no
-// network: Go takes a module from the cache of modules, or does not find it.
+// environment has what a person's shell has. Only Go's caches and the programs are shared with the machine. There is
+// no network: Go takes a module from the cache of modules, or does not find it.
 func environment(t *testing.T, more ...string) []string {
 	t.Helper()
+	needed := filepath.SplitList(os.Getenv("PATH"))
 	env := []string{"PATH=" + sandboxBin + ":" + os.Getenv("PATH"), "HOME=" + sandboxHome, "TERM=dumb",
 		"LANG=C.UTF-8", "GOSUMDB=off", "GOTOOLCHAIN=local"}
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOFLAGS"} {
-		value, err := exec.Command("go", "env", name).Output()
-		require.NoError(t, err)
-		path := strings.TrimSpace(string(value))
-		require.False(t, strings.HasPrefix(path, "/tmp/"), "%s is in /tmp, which the sandbox hides: %s", name, path)
-		env = append(env, name+"="+path)
-		if name == "GOMODCACHE" {
-			env = append(env, "GOPROXY=file://"+path+"/cache/download")
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOROOT", "GOFLAGS").Output()
+	require.NoError(t, err)
+	values := strings.Split(string(out), "\n")
+	cache, modules, flags := values[0], values[1], values[3]
+	needed = append(needed, values[:3]...)
+	env = append(env, "GOCACHE="+cache, "GOMODCACHE="+modules, "GOPROXY=file://"+modules+"/cache/download",
+		"GOFLAGS="+flags, shownVariable+"="+strings.Join(inTmp(needed), ":"))
+	env = append(env, shownVariable+"="+strings.Join(inTmp(needed), ":"))
+	return append(env, more...)
+}
+
+// shownVariable lists folders in the machine's /tmp that stay where they are in the sandbox, with colons between.
+const shownVariable = "MINIREDISD_SHOWN"
+
+// inTmp returns the folders that lie in /tmp, by their name or behind a link.
+func inTmp(folders []string) (all []string) {
+	for _, folder := range folders {
+		behind, err := filepath.EvalSymlinks(folder)
+		if err != nil {
+			continue // there is none
+		}
+		for _, path := range []string{filepath.Clean(folder), behind} {
+			if strings.HasPrefix(path+"/", "/tmp/") {
+				all = append(all, path)
+			}
 		}
 	}
-	return append(env, more...)
+	slices.Sort(all) // a folder comes before what it contains
+	return slices.Compact(all)
+}
+
+// show makes folders of the machine's /tmp appear in tmp, which is going to be /tmp.
+func show(tmp string, folders []string) error {
+	for _, folder := range folders {
+		name := strings.TrimPrefix(folder, "/tmp")
+		if slices.Contains([]string{"", "/" + filepath.Base(sandboxTop), "/" + filepath.Base(sandboxHome),
+			"/" + filepath.Base(sandboxBin), "/" + filepath.Base(sandboxWork)}, name) {
+			return fmt.Errorf("the sandbox has a folder of its own at %s, which PATH or a cache of Go names", folder)
+		}
+		if err := os.MkdirAll(tmp+name, 0o755); err != nil {
+			return err
+		}
+		if err := unix.Mount(folder, tmp+name, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("mount %s: %w", folder, err)
+		}
+	}
+	return nil
 }
 
 // inside is the first process of a sandbox. It plays a page and returns its exit code.
@@ -101,7 +139,7 @@ func inside(name string) int {
 	}
 	quiet, err := time.ParseDuration(os.Getenv("MINIREDISD_QUIET"))
 	if err == nil {
-		for _, name := range []string{"MINIREDISD_PAGE", "MINIREDISD_TMP", "MINIREDISD_QUIET"} {
+		for _, name := range []string{"MINIREDISD_PAGE", "MINIREDISD_TMP", "MINIREDISD_QUIET", shownVariable} {
 			_ = os.Unsetenv(name)
 		}
 		err = playFile(name, quiet)
@@ -132,9 +170,14 @@ func furnish(tmp string) error {
 		{"", "/", "", unix.MS_REC | unix.MS_PRIVATE},
 		{"proc", "/proc", "proc", 0},
 		{hosts, "/etc/hosts", "", unix.MS_BIND},
-		{tmp, "/tmp", "", unix.MS_BIND},
+		{tmp, "/tmp", "", unix.MS_BIND | unix.MS_REC},
 	}
 	for _, m := range mounts {
+		if m.target == "/tmp" {
+			if err := show(tmp, strings.FieldsFunc(os.Getenv(shownVariable), func(r rune) bool { return r == ':' })); err != nil {
+				return err
+			}
+		}
 		if err := unix.Mount(m.source, m.target, m.kind, m.flags, ""); err != nil {
 			return fmt.Errorf("mount %s: %w", m.target, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/internal/respclient"
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		play()
 		os.Exit(0)
 	}
-	effort.SideBySide(8) // the tests mostly wait
+	amount.SideBySide(8) // the tests mostly wait
 	os.Exit(m.Run())
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/orphans"
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
@@ -41,7 +41,7 @@ func TestTwoReportsOfAProgramInTurnAreEqual(t *testing.T) {
 	for _, p := range first.Points {
 		require.False(t, p.Unstable, "%+v", p)
 	}
-	for _, jobs := range []int{1, 4}[:effort.Count(1, 2)] {
+	for _, jobs := range []int{1, 4}[:amount.Count(1, 2)] {
 		require.Equal(t, summary(first), summary(again(jobs)), "%d jobs", jobs)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/orphans"
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
@@ -25,7 +25,7 @@ func options(t *testing.T, name string, faults ...string) Options {
 
 // at is options with only those points that a test is about, unless the tests run all of their cases.
 func at(point func(p explore.Point) bool, o Options) Options {
-	if !effort.Whole() {
+	if !amount.Whole() {
 		o.Cells = func(p explore.Point, _ explore.Fault) bool { return point(p) }
 	}
 	return o

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/effort"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/miniredistest"
 )
 
@@ -29,7 +29,7 @@ func TestRandomHistoriesAreJudgedRight(t *testing.T) {
 func chosen(t *testing.T, n int) int {
 	more := os.Getenv("RANDOM_HISTORIES")
 	if more == "" {
-		return effort.Count(n/4, n)
+		return amount.Count(n/4, n)
 	}
 	n, err := strconv.Atoi(more)
 	require.NoError(t, err)

@@ -1,7 +1,7 @@
-// Package effort says how much of a test runs, and how many tests run side by side.
+// Package amount says how much of a test runs, and how many tests run side by side.
 //
 // A person who waits for the tests gets a part of the cases of a test that has many. With CI=true all of them run.
-package effort
+package amount
 
 import (
 	"flag"
