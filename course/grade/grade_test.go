@@ -54,8 +54,11 @@ func full(t *testing.T, id, program string) {
 const patience = 4 * time.Second
 
 // loses plays the tests with these numbers. It wants a program to fail each of them, with a reason that has
-// these words. With CI=true it is graded twice, and the grades must be equal.
+// these words. With CI=true all of these programs run, each is graded twice, and the grades must be equal.
 func loses(t *testing.T, id, program string, reasons map[int]string) {
+	if !amount.Picked(program, 3) {
+		return
+	}
 	t.Run(program, func(t *testing.T) {
 		t.Parallel()
 		numbers := slices.Sorted(maps.Keys(reasons))

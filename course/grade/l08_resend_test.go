@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -134,7 +135,7 @@ func TestALostReplySaysNothing(t *testing.T) {
 
 func TestAProgramThatNeverTalksGetsNothing(t *testing.T) {
 	t.Parallel()
-	for _, id := range []string{"L06", "L07", "L08", "L09", "L10", "L11", "L13"} {
+	for _, id := range []string{"L06", "L07", "L08", "L09", "L10", "L11", "L13"}[:amount.Count(2, 7)] {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
 			require.Zero(t, gradeOf(t, id, "liar", func(o *Options) {

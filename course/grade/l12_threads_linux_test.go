@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // poolFlaws are mistakes that a loop with threads can have.
@@ -208,6 +210,7 @@ func TestIOThreads(t *testing.T) {
 }
 
 func TestThreadsThatNeverWorkGetLessThan40Points(t *testing.T) {
+	amount.Large(t)
 	t.Parallel()
 	for _, program := range []string{"idle", "no-threads"} {
 		r := gradeOf(t, "L12", program, nil)
@@ -217,6 +220,7 @@ func TestThreadsThatNeverWorkGetLessThan40Points(t *testing.T) {
 }
 
 func TestAServerThatClosesItsClientsInAPassIsNotWaitedFor(t *testing.T) {
+	amount.Large(t)
 	t.Parallel()
 	r := gradeOf(t, "L12", "closes", nil)
 	require.Contains(t, r.Tests[2].Output, "With IO_THREADS=4 and the same requests: ")

@@ -5,8 +5,10 @@ package amount
 
 import (
 	"flag"
+	"hash/fnv"
 	"os"
 	"strconv"
+	"testing"
 )
 
 // Whole reports whether the tests run all of their cases: with CI=true.
@@ -18,6 +20,21 @@ func Count(few, all int) int {
 		return all
 	}
 	return few
+}
+
+// Picked reports whether the case with a name runs: about one of n, always the same ones, or all with CI=true.
+func Picked(name string, n uint32) bool {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(name)) // never fails
+	return Whole() || sum.Sum32()%n == 0
+}
+
+// Large skips a test that takes long and shows what others show in small, unless the tests run all of their cases.
+func Large(t testing.TB) {
+	t.Helper()
+	if !Whole() {
+		t.Skip("CI=true runs it, because it takes long")
+	}
 }
 
 // SideBySide lets n tests with t.Parallel run at once, unless the command line says how many. It is for packages
