@@ -13,10 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/server"
 )
 
-var nodeSeeds = flag.Int("nodes.seeds", 10, "how many random histories of masters and replicas are played")
+var nodeSeeds = flag.Int("nodes.seeds", amount.Count(3, 10), "how many random histories of masters and replicas are played")
 
 // chance returns a random verb, and the node that gets it by LAB MASTER.
 func (n *nodes) chance(rng *rand.Rand) []string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
@@ -40,6 +41,9 @@ func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
 		"allkeys-lru", "allkeys-lfu", "allkeys-random",
 		"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl",
 	} {
+		if !amount.Picked(policy, 2) {
+			continue
+		}
 		t.Run(policy, func(t *testing.T) {
 			c, limit := startLimited(t, policy, 200_000)
 			for i := range 3000 {
@@ -58,7 +62,7 @@ func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
 
 func TestEveryTypeIsCountedAndEvicted(t *testing.T) {
 	c, limit := startLimited(t, "allkeys-random", 200_000)
-	for i := range 5000 {
+	for i := range amount.Count(2500, 5000) {
 		key, member := strconv.Itoa(i/300), fmt.Sprintf("member:%d", i)
 		for _, command := range [][]string{
 			{"APPEND", "string" + key, member}, {"RPUSH", "list" + key, member}, {"SADD", "set" + key, member},
