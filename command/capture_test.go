@@ -15,11 +15,12 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/internal/rdb"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
-var captureSeeds = flag.Uint64("capture.seeds", 60, "under how many seeds commands change what a capture copies")
+var captureSeeds = flag.Uint64("capture.seeds", uint64(amount.Count(12, 60)), "under how many seeds commands change what a capture copies")
 
 // captureChanges are requests that change values in each way that there is. In each word a letter behind a %
 // stands for a key, a number, a text and so on: see changer.word.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // bitAt is the simple model that all functions of this file are compared with.
@@ -31,7 +33,7 @@ func randomBits(r *rand.Rand, n int) []byte {
 
 func TestBitsAreReadAndWrittenAtAnyPlaceAndWidth(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 20_000 {
+	for range amount.Count(4000, 20_000) {
 		b := randomBits(r, 20)
 		offset, width := r.Int64N(170), 1+r.Int64N(64)
 		want := uint64(0)

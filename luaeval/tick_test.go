@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -131,6 +132,9 @@ func TestLibraryFunctionsLookAtTheClock(t *testing.T) {
 		"[" + strings.Repeat("[],", 9999) + "[]]", "\xdc\x27\x10" + strings.Repeat("\x90", 10000),
 	}
 	for name, script := range looks() {
+		if !amount.Picked(name, 3) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			reply := evalOn(looking(), 2, prelude+script, nil, args...)
 			require.Contains(t, reply[:min(len(reply), 200)], "looked")

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -155,8 +156,21 @@ type file struct {
 	pkg string // its folder, relative to the top
 }
 
+// sources returns all of them. They are parsed once.
 func sources(t *testing.T) (*token.FileSet, []file) {
 	t.Helper()
+	all, err := parsed()
+	require.NoError(t, err)
+	require.NotEmpty(t, all.files)
+	return all.set, all.files
+}
+
+type tree struct {
+	set   *token.FileSet
+	files []file
+}
+
+var parsed = sync.OnceValues(func() (tree, error) {
 	set := token.NewFileSet()
 	var files []file
 	top := filepath.Join("..", "..", "..")
@@ -177,10 +191,8 @@ func sources(t *testing.T) (*token.FileSet, []file) {
 		files = append(files, file{File: f, pkg: filepath.ToSlash(pkg)})
 		return err
 	})
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	return set, files
-}
+	return tree{set, files}, err
+})
 
 // isForeignModule reports whether dir is the top of a module with rules of its own, such as the clients in
 // clients/interop. bench is a module too, but only to keep its dependencies away from those who import ours.

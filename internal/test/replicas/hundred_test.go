@@ -14,12 +14,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
 // A hundred replicas that come at once get the keys of one snapshot. A file may be complete before the last one has
 // asked, so then there may be another one.
 func TestAHundredReplicasShareASnapshot(t *testing.T) {
+	amount.Large(t)
 	build(t)
 	for _, kind := range []string{ours, redis} {
 		for _, args := range []string{
