@@ -20,7 +20,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-var captureSeeds = flag.Uint64("capture.seeds", uint64(amount.Count(12, 60)), "under how many seeds commands change what a capture copies")
+var captureSeeds = flag.Uint64("capture.seeds", uint64(amount.Count(12, 60)),
+	"under how many seeds commands change what a capture copies")
 
 // captureChanges are requests that change values in each way that there is. In each word a letter behind a %
 // stands for a key, a number, a text and so on: see changer.word.

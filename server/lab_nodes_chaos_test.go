@@ -17,7 +17,8 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 )
 
-var nodeSeeds = flag.Int("nodes.seeds", amount.Count(3, 10), "how many random histories of masters and replicas are played")
+var nodeSeeds = flag.Int("nodes.seeds", amount.Count(3, 10),
+	"how many random histories of masters and replicas are played")
 
 // chance returns a random verb, and the node that gets it by LAB MASTER.
 func (n *nodes) chance(rng *rand.Rand) []string {

@@ -14,7 +14,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-var lendSeeds = flag.Uint64("lend.seeds", uint64(amount.Count(1, 3)), "under how many seeds large values change while they are lent")
+var lendSeeds = flag.Uint64("lend.seeds", uint64(amount.Count(1, 3)),
+	"under how many seeds large values change while they are lent")
 
 // A largeValue is filled by many calls of add, and then changed by change in each way that there is.
 type largeValue struct {

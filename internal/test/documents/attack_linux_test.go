@@ -21,6 +21,9 @@ touch -- "$1"
 echo "(Ctrl-C ends this)"
 while sleep 0.1; do :; done`
 
+// waits is a command that ends by a signal. (A signal just before bash's read would not end that.)
+const waits = "while sleep 0.1; do :; done"
+
 // playText plays a page of its own in an empty folder.
 func playText(t *testing.T, quiet time.Duration, text string) (output string, code int) {
 	t.Helper()
@@ -60,7 +63,7 @@ func TestAPageThatDoesNotDoWhatItSaysFails(t *testing.T) {
 		"is no shell any more":  {sh("exec bash -c :"), "the program of this terminal has ended"},
 		"writes for ever":       {sh("while :; do printf %9999d 1; done"), "it writes without end"},
 		"serves nobody":         {sh("echo Ready to accept connections tcp; sleep 1000"), "answers no PING"},
-		"a bad end":             {sh("(trap 'exit 7' INT; echo '(Ctrl-C ends this)'; while sleep 0.1; do :; done)"), "exit status 7"},
+		"a bad end":             {sh("(trap 'exit 7' INT; echo '(Ctrl-C ends this)'; " + waits + ")"), "exit status 7"},
 		"an error of a server":  {sh("echo '(error) ERR unknown command'"), "command': an error"},
 		"an error over HTTP":    {sh(`echo '{"ok":false}'`), ": an error"},
 		"other output":          {console("$ echo b", "a"), "  page:     a\n  terminal: b\n"},
@@ -111,7 +114,7 @@ func TestAToolThatIsMissingIsReported(t *testing.T) {
 }
 
 func TestBlocksOfAPageAreOneSession(t *testing.T) {
-	serve := "trap 'echo bye; exit' INT; echo '(Ctrl-C ends this)'; while sleep 0.1; do :; done"
+	serve := "trap 'echo bye; exit' INT; echo '(Ctrl-C ends this)'; " + waits
 	output, code := playText(t, quietLimit, ""+
 		sh("mkdir a && cd a && x=1", "sleep 1000 &", "kill $!", "(wait)")+
 		"In between stands text.\n\n"+

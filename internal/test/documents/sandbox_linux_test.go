@@ -174,7 +174,7 @@ func furnish(tmp string) error {
 	}
 	for _, m := range mounts {
 		if m.target == "/tmp" {
-			if err := show(tmp, strings.FieldsFunc(os.Getenv(shownVariable), func(r rune) bool { return r == ':' })); err != nil {
+			if err := show(tmp, filepath.SplitList(os.Getenv(shownVariable))); err != nil {
 				return err
 			}
 		}
