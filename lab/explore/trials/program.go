@@ -49,7 +49,7 @@ func (d *driver) start(command, env []string) (*program, error) {
 	p.cmd.Env = append(append(os.Environ(), env...), p.mark)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
-	p.cmd.WaitDelay = 100 * time.Millisecond // a child of the program may keep its output open
+	p.cmd.WaitDelay = time.Second // a child of the program may keep its output open
 	begin := (*exec.Cmd).Start
 	if d.orphans != nil {
 		begin = func(cmd *exec.Cmd) error { return d.orphans.Start(cmd) }
