@@ -22,6 +22,15 @@ func only(faults ...string) miniredistest.Option {
 	return miniredistest.Faults(faults...)
 }
 
+// itself returns what breaks without a failure, "" for nothing. The finding has pages, which nobody wants to read as
+// numbers when a test fails.
+func itself(r *explore.Report) string {
+	if r.Itself == nil {
+		return ""
+	}
+	return r.Itself.Sentence
+}
+
 // aMoment is how much earlier a worker of a queue begins: long enough for a lock of several masters.
 const aMoment = 100 * time.Millisecond
 
@@ -33,7 +42,7 @@ func TestExploreFindsNothingInClientsThatAreRight(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := miniredistest.Explored(t, test, append(mastersOf(name), only("reply-lost", "paused"))...)
-			require.Nil(t, r.Itself)
+			require.Empty(t, itself(r))
 			require.Zero(t, r.Untried)
 			require.False(t, r.OutOfTime)
 			for i, row := range r.Cells {
@@ -108,7 +117,7 @@ func TestExploreFindsEachPlantedBug(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			r := miniredistest.Explored(t, bug.test, append(bug.opts, only(bug.fault))...)
-			require.Nil(t, r.Itself)
+			require.Empty(t, itself(r))
 			var all []string
 			for _, row := range r.Cells {
 				for j, c := range row {

@@ -49,7 +49,7 @@ func TestTwoReportsOfAProgramInTurnAreEqual(t *testing.T) {
 func TestRandomSleepsOfAProgramBreakNothing(t *testing.T) {
 	t.Parallel()
 	r := play(t, at(ofA, options(t, "sleeps", "request-lost", "reply-lost")))
-	require.Nil(t, r.Itself)
+	require.Empty(t, itself(r))
 	require.Empty(t, sentences(r, explore.Broken))
 	require.Greater(t, r.Trials, 3)
 }
@@ -113,7 +113,7 @@ func TestAMajorityStandsTheFailureOfOneMaster(t *testing.T) {
 	o := at(firstOfA, options(t, "majority", "master-gone", "clock-jump"))
 	o.Masters, o.Strict = 5, true
 	r := play(t, o)
-	require.Nil(t, r.Itself)
+	require.Empty(t, itself(r))
 	require.Empty(t, sentences(r, explore.Broken))
 	masters := map[int]bool{}
 	for _, p := range r.Points {

@@ -56,6 +56,15 @@ func sentences(r *explore.Report, mark explore.Mark) (all []string) {
 	return all
 }
 
+// itself returns what breaks without a failure, "" for nothing. The finding has pages, which nobody wants to read as
+// numbers when a test fails.
+func itself(r *explore.Report) string {
+	if r.Itself == nil {
+		return ""
+	}
+	return r.Itself.Sentence
+}
+
 // cell returns the cell of a fault at a client's n-th request or message.
 func cell(t *testing.T, r *explore.Report, client string, n int, fault string) explore.Cell {
 	t.Helper()
@@ -102,7 +111,7 @@ func TestNothingIsBrokenInACarefulClient(t *testing.T) {
 			r := play(t, at(ofA, options(t, name, "reply-lost", "paused")))
 			require.Empty(t, sentences(r, explore.Broken))
 			require.Empty(t, sentences(r, explore.ByItself))
-			require.Nil(t, r.Itself)
+			require.Empty(t, itself(r))
 			require.Greater(t, r.Trials, 3)
 		})
 	}
