@@ -1,0 +1,162 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rooms has the rooms of package server, and the rooms that each of them may name. The prefix of a file says its
+// room. A file without a prefix of this table is of the core, the pass of a plain server.
+func rooms() map[string][]string {
+	return map[string][]string{
+		"core":    {},
+		"cmd":     {"core"},
+		"persist": {"core"},
+		"repl":    {"core", "persist"},
+		"lab":     {"core", "persist", "repl"},
+		"glass":   {"core", "persist", "repl", "lab"},
+		"masters": {"core", "persist", "repl", "lab", "glass"},
+	}
+}
+
+// trespasses has the files of package server that name a room which theirs may not name. A file that is mended
+// leaves the table. No file may enter it.
+func trespasses() map[string][]string {
+	return map[string][]string{
+		"bubble.go":               {"masters"},
+		"busy.go":                 {"persist", "repl"},
+		"client.go":               {"cmd", "glass", "lab", "repl"},
+		"client_memory.go":        {"cmd", "repl"},
+		"clients.go":              {"repl"},
+		"cmd_client.go":           {"repl"},
+		"cmd_config.go":           {"lab", "persist", "repl"},
+		"cmd_debug.go":            {"persist", "repl"},
+		"cmd_debug_data.go":       {"persist"},
+		"cmd_info.go":             {"masters", "persist", "repl"},
+		"cmd_info_memory.go":      {"lab", "repl"},
+		"cmd_memory_stats.go":     {"repl"},
+		"cmd_monitor.go":          {"glass", "repl"},
+		"cron.go":                 {"cmd", "persist"},
+		"hold.go":                 {"persist", "repl"},
+		"host.go":                 {"cmd", "persist"},
+		"internal_request.go":     {"glass", "lab", "masters"},
+		"lab_command.go":          {"cmd", "glass"},
+		"lab_crash.go":            {"cmd"},
+		"lab_doctor.go":           {"masters"},
+		"lab_failover.go":         {"masters"},
+		"lab_masters.go":          {"masters"},
+		"lab_nodes.go":            {"masters"},
+		"lab_observe.go":          {"glass"},
+		"lab_push.go":             {"glass"},
+		"lab_push_own.go":         {"cmd", "glass"},
+		"lab_replication.go":      {"masters"},
+		"lab_replication_wait.go": {"masters"},
+		"lab_request.go":          {"glass"},
+		"lab_topology.go":         {"masters"},
+		"limits.go":               {"repl"},
+		"pass.go":                 {"cmd", "glass", "persist", "repl"},
+		"persist_aof.go":          {"cmd", "glass", "lab", "masters", "repl"},
+		"persist_bgsave.go":       {"lab"},
+		"persist_files.go":        {"cmd", "masters", "repl"},
+		"persist_info.go":         {"cmd", "lab", "repl"},
+		"persist_loading.go":      {"repl"},
+		"persist_reload.go":       {"repl"},
+		"persist_rewrite.go":      {"lab"},
+		"persist_shutdown.go":     {"cmd", "repl"},
+		"rates.go":                {"cmd", "repl"},
+		"repl_chain.go":           {"cmd"},
+		"repl_failover.go":        {"lab"},
+		"repl_follow.go":          {"cmd", "lab", "masters"},
+		"repl_follow_info.go":     {"cmd", "lab"},
+		"repl_follow_link.go":     {"glass", "lab", "masters"},
+		"repl_follow_own.go":      {"cmd"},
+		"repl_follow_stream.go":   {"glass", "lab"},
+		"repl_follow_sync.go":     {"lab", "masters"},
+		"repl_follow_tls.go":      {"cmd"},
+		"repl_master.go":          {"glass", "lab"},
+		"repl_master_conf.go":     {"cmd", "lab"},
+		"repl_master_info.go":     {"cmd"},
+		"repl_master_replica.go":  {"lab"},
+		"repl_master_sync.go":     {"lab"},
+		"repl_master_wait.go":     {"cmd"},
+		"server.go":               {"cmd", "glass", "lab", "masters", "persist", "repl"},
+		"tls.go":                  {"lab"},
+		"trace.go":                {"cmd"},
+		"write.go":                {"lab", "persist"},
+	}
+}
+
+func TestFilesOfTheServerNameOnlyTheRoomsBelowThem(t *testing.T) {
+	found, table := namedRooms(t), trespasses()
+	for _, file := range slices.Sorted(maps.Keys(found)) {
+		var trespass []string
+		for _, room := range slices.Sorted(maps.Keys(found[file])) {
+			if own := roomOf(file); room != own && !slices.Contains(rooms()[own], room) {
+				trespass = append(trespass, room)
+			}
+		}
+		require.Equal(t, table[file], trespass, "server/%s names %v", file, found[file])
+	}
+	for file := range table {
+		require.Contains(t, found, file, "there is no server/%s any more: remove it from the table", file)
+	}
+}
+
+// roomOf returns the room of a file of package server.
+func roomOf(file string) string {
+	prefix, _, _ := strings.Cut(strings.TrimSuffix(file, ".go"), "_")
+	if _, known := rooms()[prefix]; known {
+		return prefix
+	}
+	return "core"
+}
+
+// namedRooms returns, for each file of package server, the rooms that it names, each with the names.
+func namedRooms(t *testing.T) map[string]map[string][]string {
+	t.Helper()
+	set := token.NewFileSet()
+	paths, err := filepath.Glob(filepath.Join(top(), "server", "*.go"))
+	require.NoError(t, err)
+	found := map[string]map[string][]string{}
+	var files []*ast.File
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_darwin.go") {
+			continue
+		}
+		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		files = append(files, f)
+		found[filepath.Base(path)] = map[string][]string{}
+	}
+	require.Greater(t, len(files), 50)
+	uses := map[*ast.Ident]types.Object{}
+	check := types.Config{Importer: nowhere{}, Error: func(error) {}}
+	pkg, _ := check.Check("server", set, files, &types.Info{Uses: uses}) // names of other packages are errors
+	for ident, object := range uses {
+		if object.Pkg() != pkg || object.Pos() == token.NoPos {
+			continue
+		}
+		file, home := fileOf(set, ident.Pos()), roomOf(fileOf(set, object.Pos()))
+		if room := found[file]; !slices.Contains(room[home], object.Name()) {
+			room[home] = append(room[home], object.Name())
+		}
+	}
+	return found
+}
+
+func fileOf(set *token.FileSet, at token.Pos) string { return filepath.Base(set.Position(at).Filename) }
+
+// nowhere imports nothing: the test looks only at names of one package.
+type nowhere struct{}
+
+func (nowhere) Import(string) (*types.Package, error) { return nil, os.ErrNotExist }
