@@ -86,6 +86,30 @@ func (l *loser) crash(t *testing.T, addr string, rng *rand.Rand, round int) {
 	require.Equal(t, keeps && h.waits > 0 || lose == "ALL", done, "%v LOSE %s: %v", l.args, lose, h.requests())
 }
 
+// The FLUSHALL of a script that a crash has cut saves nothing while the server is down, when it has no keys.
+func TestAFlushThatACrashHasCutSavesNothing(t *testing.T) {
+	addr, admin := startLab(t, "--busy-reply-threshold", "1", "--lab-disk", "yes", "--save", "3600 1")
+	ok(t, admin, "LAB", "CLOCK", "RUN")
+	ok(t, admin, "SET", "old", "v")
+	ok(t, admin, "SAVE")
+	rule(t, admin, "both CMD get ACTION HOLD")
+	by, unit := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	pipeline(t, by, "GET x", "LAB CRASH DOWN 1")
+	waitParked(t, admin, "both")
+	script := resp.AppendRequest(nil, "EVAL", "redis.call('FLUSHALL') while true do end", "0")
+	require.NoError(t, unit.Send(append(resp.AppendRequest(nil, "GET", "x"), script...)))
+	require.Len(t, admin.Do("LAB", "HOLD", "WAIT", "both", "0", "2").Elems, 10)
+	pipeline(t, admin, "LAB FAULT DEL both")
+	by.Read()
+	require.Equal(t, "OK", by.Read().Str)
+	c, _ := reconnect(addr, "n")
+	for c == nil { // the port is closed while the server is down
+		c, _ = reconnect(addr, "n")
+	}
+	c.Close()
+	require.Equal(t, "v", redistest.Dial(t, addr).Do("GET", "old").Str)
+}
+
 // A replica that becomes the master in the middle of a unit of its master has nothing of it, and neither has the old
 // master, which follows when the unit has ended.
 func TestNoHalfOfATransactionIsOnAReplicaThatIsPromoted(t *testing.T) {

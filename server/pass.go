@@ -313,10 +313,10 @@ func (s *Server) expire() {
 	switch {
 	case !s.expires():
 	case s.cfg.LatencyMonitorThreshold == 0:
-		s.expireDue()
+		expireDue(s.ks, s.ex.Clock.Mono)
 	default:
 		begin := s.ex.Clock.Mono()
-		s.expireDue()
+		expireDue(s.ks, s.ex.Clock.Mono)
 		s.ex.Latency.Note("expire-cycle", s.ex.Clock.Mono()-begin)
 	}
 	if n := s.ks.Stats.Expired - expired; n > 0 && s.trace.Traces() {
@@ -333,12 +333,12 @@ func (s *Server) expire() {
 // than its deletion, because replicas, files and other clients hear of it: so the time bounds the cycle.
 const expireTime = time.Millisecond
 
-func (s *Server) expireDue() {
-	if s.ks.ExpireDue() {
-		return // without a look at the clock
+// expireDue looks at the clock only if more is due than one step deletes.
+func expireDue(ks *store.Keyspace, mono func() int64) {
+	if ks.ExpireDue() {
+		return
 	}
-	end := s.ex.Clock.Mono() + int64(expireTime)
-	for !s.ks.ExpireDue() && s.ex.Clock.Mono() < end {
+	for end := mono() + int64(expireTime); !ks.ExpireDue() && mono() < end; {
 	}
 }
 

@@ -157,7 +157,12 @@ func (p *persistence) flushed() {
 	}
 	p.abortBackground()
 	if p.s.ex.Depth > 0 {
-		p.s.deferred = append(p.s.deferred, p.flushed)
+		ex := p.s.ex
+		p.s.deferred = append(p.s.deferred, func() {
+			if p.s.ex == ex { // else LAB CRASH has cut it
+				p.flushed()
+			}
+		})
 		return
 	}
 	_ = p.save() // the log has the reason

@@ -75,7 +75,7 @@ func (p *persistence) saveAndLoad(save, flush, merge bool) error {
 
 // loadFor makes the client of a command wait for load, which begins when the commands of the pass are executed.
 func (p *persistence) loadFor(c *command.Call, load func() error) {
-	by, request := p.s.running, c.Sess.Commands
+	by, request, ex := p.s.running, c.Sess.Commands, p.s.ex
 	c.Await(func(w *resp.Writer) { w.Error(errGivenUp.Error()) })
 	answer := func(err error) {
 		if by.closed || by.sess.Hold != command.Blocked || by.sess.Commands != request {
@@ -91,6 +91,8 @@ func (p *persistence) loadFor(c *command.Call, load func() error) {
 	}
 	p.s.deferred = append(p.s.deferred, func() {
 		switch {
+		case p.s.ex != ex: // LAB CRASH has come first: these are other keys
+			answer(errGivenUp)
 		case p.loads():
 			answer(p.s.ex.ErrLoading())
 		case p.loadsInRun():

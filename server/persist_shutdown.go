@@ -15,7 +15,7 @@ type shutdownWords struct{ save, nosave, now, force bool }
 
 // SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT] (db.c: shutdownCommand)
 // The event loop stops, unless the data cannot be saved. No other command of this pass is executed. ABORT is possible
-// while a shutdown waits, for replicas or because cron is paused.
+// while an end waits: for replicas, for a slow script, or because cron is paused.
 func (s *Server) shutdown(c *command.Call) error {
 	var how shutdownWords
 	abort := false

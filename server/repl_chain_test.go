@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 
@@ -210,15 +211,22 @@ func TestACircleOfReplicasIsRefused(t *testing.T) {
 }
 
 // What an EXEC has changed before it makes the server a replica is in no stream. The data of the new master replace it.
-func TestChangesBeforeAChangeOfRolesCount(t *testing.T) {
-	first, second := newNode(t, "a"), newNode(t, "b")
-	second.follows(t, first)
-	require.Equal(t, "OK", second.conn.Do("REPLICAOF", "NO", "ONE").Str)
-	host, port, _ := net.SplitHostPort(second.addr)
-	first.conn.Do("MULTI")
-	first.conn.Do("SET", "k", "alone")
-	first.conn.Do("REPLICAOF", host, port)
-	first.conn.Do("EXEC")
-	requireOneHistory(t, second, first)
-	require.True(t, first.conn.Do("GET", "k").Null)
+func TestAnExecThatChangesTheRoleLeavesNoKey(t *testing.T) {
+	for _, behind := range []bool{false, true} {
+		first, second := newNode(t, "a"), newNode(t, "b")
+		second.follows(t, first)
+		require.Equal(t, "OK", second.conn.Do("REPLICAOF", "NO", "ONE").Str)
+		host, port, _ := net.SplitHostPort(second.addr)
+		lines := [][]string{{"SET", "k", "alone"}, {"REPLICAOF", host, port}}
+		if behind {
+			slices.Reverse(lines)
+		}
+		first.conn.Do("MULTI")
+		for _, line := range lines {
+			first.conn.Do(line...)
+		}
+		first.conn.Do("EXEC")
+		requireOneHistory(t, second, first)
+		require.True(t, first.conn.Do("GET", "k").Null)
+	}
 }

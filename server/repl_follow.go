@@ -132,7 +132,8 @@ func (f *following) follow(host string, port int) {
 		f.s.lab.noteDemoted(port)
 		f.timer = f.s.loop.After(replPeriod, f.tick)
 		f.s.replicas.demote()
-		f.known, f.db = !f.s.ex.HasHalf(), 0 // no stream has what this EXEC has changed. The new master begins with SELECT
+		f.known, f.db = true, 0 // the new master begins with SELECT
+		f.doubtExec()
 	}
 	f.s.endWaits()
 	f.host, f.port = host, port
@@ -141,6 +142,18 @@ func (f *following) follow(host string, port int) {
 	f.s.replicas.countGood()
 	f.s.log('*', "Connecting to MASTER %s:%d", host, port)
 	f.connect()
+}
+
+// doubtExec forgets the place in the stream if the EXEC that changes the role changes keys, too. No stream has these
+// changes.
+func (f *following) doubtExec() {
+	ex := f.s.ex
+	if ex.Depth == 0 {
+		return
+	}
+	f.known = !ex.HasHalf()
+	dirty := f.s.ks.Stats.Dirty
+	f.s.deferred = append(f.s.deferred, func() { f.known = f.known && f.s.ks.Stats.Dirty == dirty })
 }
 
 // promote makes the server a master. Its data go on with a new ID. The old one counts up to here (replication.c:

@@ -9,8 +9,8 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// stopping is a shutdown that waits for replicas that lag behind, so that they get everything (server.c:
-// prepareForShutdown). Writes are held back meanwhile.
+// stopping is an end that waits. It waits for replicas that lag behind, so that they get everything (server.c:
+// prepareForShutdown), and writes are held back meanwhile. A signal also waits for a script that has changed keys.
 //
 //	SHUTDOWN, SIGTERM ── begin ──> replicas are asked for their offsets
 //	executePhase ── advance ──> each replica has everything, or shutdown-timeout is over ──> Server.finish
@@ -20,7 +20,7 @@ type stopping struct {
 	s     *Server
 	on    bool
 	how   shutdownWords
-	until int64 // ns, by Server.now
+	until int64 // ns, by Clock.Mono
 	timer *reactor.Timer
 	waits []waiter // clients in SHUTDOWN
 
@@ -41,7 +41,7 @@ func (e *stopping) begin(how shutdownWords, cuts bool) bool {
 	if cuts || how.now || timeout == 0 || s.replicas.haveAll() {
 		return false
 	}
-	e.on, e.how, e.until = true, how, s.now+int64(timeout)
+	e.on, e.how, e.until = true, how, s.ex.Clock.Mono()+int64(timeout) // Server.now stands still during a script
 	e.timer = s.loop.After(timeout, func() time.Duration { return 0 }) // advance looks at the time
 	switch {
 	case s.ex.Pause != command.PauseNone:

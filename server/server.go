@@ -374,8 +374,8 @@ func (s *Server) Stop() {
 	s.loop.Post(s.loop.Stop)
 }
 
-// Terminate is Stop for SIGTERM, or for SIGINT. It saves the data if the configuration says so. In Redis cron obeys
-// signals: while DEBUG PAUSE-CRON pauses it, SHUTDOWN ABORT can take the signal back. Any goroutine may call it.
+// Terminate is Stop for SIGTERM, or for SIGINT. It saves the data if the configuration says so. The end may have
+// to wait: see stopping. SHUTDOWN ABORT takes the signal back meanwhile. Any goroutine may call it.
 func (s *Server) Terminate(interrupt bool) {
 	s.glass.open()
 	s.stopping.asked.Store(true)
