@@ -90,7 +90,7 @@ type View struct {
 	tape tape
 	long int64 // the pass that has lasted for patience or longer; it may be over
 
-	sums sums // main's alone
+	sums sums // main uses it; others only with mu, after an event of the pass
 }
 
 // New makes a View that gets the events of r.

@@ -26,6 +26,10 @@ func (v *View) lookLater() {
 		defer v.mu.Unlock()
 		if v.sleeping.Load() || len(v.news.readers) == 0 {
 			v.attended.Store(false)
+			// A pass that has begun since was told that somebody attends.
+			if !v.sleeping.Load() && len(v.news.readers) > 0 && v.attended.CompareAndSwap(false, true) {
+				v.lookLater()
+			}
 			return
 		}
 		if pass == v.pass.Load() && turns == v.gate.turns && v.gate.runs() {
