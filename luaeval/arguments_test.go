@@ -1,15 +1,17 @@
 package luaeval
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // argumentsHead logs what a call returns, or its error. Addresses differ from server to server.
@@ -96,20 +98,14 @@ func call(r *rand.Rand, name string) string {
 	return "log(pcall(function() return " + name + "(" + list + ") end))"
 }
 
+var argumentTurns = flag.Int("argument.turns", amount.Count(6, 40), "how many times 20 calls of each function")
+
 // Functions answer wrong arguments, and odd ones, as on Redis.
 func TestFunctionsTakeArgumentsAsOnRedis(t *testing.T) {
 	s := newSides(t)
-	turns := 6
-	if os.Getenv("CI") == "true" {
-		turns = 40
-	}
-	if os.Getenv("ARGUMENT_TURNS") != "" {
-		_, err := fmt.Sscan(os.Getenv("ARGUMENT_TURNS"), &turns)
-		require.NoError(t, err)
-	}
 	r := rand.New(rand.NewPCG(11, 1))
 	for _, name := range functions(s.e) {
-		calls := make([]string, 20*turns)
+		calls := make([]string, 20**argumentTurns)
 		for i := range calls {
 			calls[i] = call(r, name)
 		}

@@ -2,9 +2,10 @@ package luaeval
 
 import (
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // Words of scripts, and the white space between them.
@@ -19,10 +20,7 @@ return a and b or 0x1F , 1.5e3 , [[long]] , true`
 // A text with a word too many, too few or in the wrong place has Lua's error.
 func TestSyntaxErrorsHaveTheWordsOfRedis(t *testing.T) {
 	s := newSides(t)
-	turns := 400
-	if os.Getenv("CI") == "true" {
-		turns = 6000
-	}
+	turns := amount.Count(400, 6000)
 	list := []string{
 		"return 0x1p4", "return {0x1P-1*4, 0xAp0}", "return 0x", "return 0xg", "return 1..2", "return 5..'x'",
 		"return 3x", "return 1_0", "return 0x1.8", "break", "do break end return 1",

@@ -53,6 +53,7 @@ func TestHostileScriptsAreBounded(t *testing.T) {
 		"the strings' metatable": {`getmetatable("").__index = nil`, lualib.ReadOnlyText},
 		"a library":              {`rawset(string, "rep", nil)`, lualib.ReadOnlyText},
 		"goto":                   {"::a:: goto a", "Error compiling script"},
+		"keys that are tables":   {`local t = {} for i = 1, 30000 do t[{}] = i end return #t`, ":0"},
 		"an array of holes": {`local j = cjson.new() j.encode_sparse_array(false, 0) return j.encode({[2^31-1] = 1})`,
 			"not enough memory"},
 		"many arrays of holes": {`local j = cjson.new() j.encode_sparse_array(false, 0) local t = {} for i = 1, 1000 ` +

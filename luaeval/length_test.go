@@ -1,14 +1,16 @@
 package luaeval
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // history draws what happens to a table: how it is made, and what is assigned to it. It logs lengths in
@@ -110,17 +112,14 @@ func historyScript(seed, i uint64) string {
 	return historyHead + h.b.String() + "return out"
 }
 
+var lengthScripts = flag.Int("length.scripts", amount.Count(60, 600), "how many scripts ask for lengths")
+
 // The length of a table with holes is what it is in Lua 5.1 after the same history.
 func TestTheLengthOfATableIsThatOfLua(t *testing.T) {
 	s := newSides(t)
-	seed, scripts := uint64(1), 60
-	if n, err := strconv.Atoi(os.Getenv("LENGTH_SCRIPTS")); err == nil {
-		scripts = n
-	} else if os.Getenv("CI") == "true" {
-		scripts = 600
-	}
+	const seed = 1
 	histories, different := 0, 0
-	for i := range scripts {
+	for i := range *lengthScripts {
 		script := historyScript(seed, uint64(i))
 		theirs := s.theirs(2, script, nil)
 		require.NotContains(t, theirs, "-ERR", script)

@@ -54,14 +54,11 @@ func (x *lexer) at(k int) byte {
 
 // advance reads the next token.
 func (x *lexer) advance() {
-	x.last = x.line
 	if x.next != nil {
-		numbers := x.next.numbers
-		last := x.last
 		*x = *x.next
-		x.numbers, x.last = numbers, last
 		return
 	}
+	x.last = x.line
 	for x.blank() {
 	}
 	from := x.i

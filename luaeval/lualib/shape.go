@@ -18,6 +18,9 @@ type shape struct {
 	nodes []node
 	free  int // nodes from here on are in use
 
+	places map[lua.LValue]int // of keys that Lua places by their addresses
+	placed int                // the newest of them
+
 	seen int // while a shape is guessed: elements beyond are not there yet
 }
 
@@ -40,7 +43,7 @@ func newShape(n, fields int) *shape {
 }
 
 func (s *shape) setNodes(n int) {
-	s.nodes = nil
+	s.nodes, s.places, s.placed = nil, nil, 0
 	if n > 0 {
 		s.nodes = make([]node, 1<<bits.Len(uint(n-1)))
 		for i := range s.nodes {
@@ -66,8 +69,7 @@ func (s *shape) holds(t *lua.LTable, key lua.LValue) bool {
 
 func (s *shape) has(t *lua.LTable, i int) bool { return i <= s.seen && Element(t, i) != lua.LNil }
 
-// main returns the node where a key belongs (ltable.c: mainposition). Lua takes the address of a table or
-// a function, which differs from run to run.
+// main returns the node where a key belongs (ltable.c: mainposition).
 func (s *shape) main(key lua.LValue) int {
 	n := len(s.nodes)
 	switch key := key.(type) {
@@ -83,8 +85,22 @@ func (s *shape) main(key lua.LValue) int {
 		if key {
 			return 1 & (n - 1)
 		}
+		return 0
 	}
-	return 0
+	return s.place(key) % ((n - 1) | 1)
+}
+
+// place numbers the tables and functions among the keys. Lua takes their addresses, which differ from run to run. With
+// one place for all, a table of many such keys would take quadratic time.
+func (s *shape) place(key lua.LValue) int {
+	if s.places == nil {
+		s.places = map[lua.LValue]int{}
+	}
+	if s.places[key] == 0 {
+		s.placed++
+		s.places[key] = s.placed
+	}
+	return s.places[key]
 }
 
 // hash is the hash of a string (lstring.c: luaS_newlstr).
@@ -118,6 +134,8 @@ func (s *shape) insert(t *lua.LTable, key lua.LValue) {
 			return
 		}
 		at = s.makeWay(at, free)
+	} else {
+		delete(s.places, s.nodes[at].key) // a deleted key, if any
 	}
 	s.nodes[at].key = key
 }
