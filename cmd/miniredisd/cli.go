@@ -20,7 +20,8 @@ import (
 
 const cliUsage = "" +
 	"These options of redis-cli are there: -h HOST, -p PORT, -a PASSWORD, --user NAME, -u URL, --tls,\n" +
-	"--insecure and --cacert FILE. The variable REDISCLI_AUTH may have the password. There is no interactive mode.\n" +
+	"--insecure, --cacert FILE and --no-auth-warning. The variable REDISCLI_AUTH may have the password.\n" +
+	"There is no interactive mode.\n" +
 	"The program does the same if its name is redis-cli or valkey-cli.\n" +
 	"Exit codes, as in redis-cli: 0 the server has replied, even with an error, 1 it has not.\n"
 
@@ -72,6 +73,7 @@ func cliOf(args []string, errs io.Writer) (*cli, error) {
 	flags.BoolVar(&secure, "tls", false, "")
 	flags.BoolVar(&insecure, "insecure", false, "")
 	flags.StringVar(&authorities, "cacert", "", "")
+	flags.Bool("no-auth-warning", false, "") // there is no such warning
 	if !parseFlags(flags, args, errs) {
 		return nil, errSaid
 	}
@@ -102,9 +104,13 @@ func (c *cli) at(at string, secure *bool) error {
 	if err != nil {
 		return err
 	}
-	password, _ := u.User.Password()
+	user := u.User.Username()
+	password, both := u.User.Password()
+	if !both { // redis-cli takes it for the password
+		user, password = "", user
+	}
 	c.host, c.port, *secure = to.host, to.port, *secure || to.tls != nil
-	c.user, c.password = cmp.Or(u.User.Username(), c.user), cmp.Or(password, c.password)
+	c.user, c.password = cmp.Or(user, c.user), cmp.Or(password, c.password)
 	c.db = strings.TrimPrefix(u.Path, "/")
 	return nil
 }

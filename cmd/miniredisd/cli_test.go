@@ -38,6 +38,8 @@ func TestUnderTheNameOfRedisCLIItSendsOneCommand(t *testing.T) {
 		{[]string{"-p", lockedPort, "-a", "secret", "ping"}, 0, "PONG\n", ""},
 		{[]string{"-p", lockedPort, "--user", "default", "--pass", "secret", "ping"}, 0, "PONG\n", ""},
 		{[]string{"-u", "redis://default:secret@127.0.0.1:" + lockedPort, "ping"}, 0, "PONG\n", ""},
+		{[]string{"-u", "redis://secret@127.0.0.1:" + lockedPort, "ping"}, 0, "PONG\n", ""},
+		{[]string{"--no-auth-warning", "-p", lockedPort, "-a", "secret", "ping"}, 0, "PONG\n", ""},
 		{[]string{"-p", "1", "ping"}, 1, "", "Could not connect to Redis at 127.0.0.1:1: Connection refused\n"},
 		{[]string{"-p", port}, 1, "", "redis-cli: a command such as PING is missing: there is no interactive mode\n"},
 		{[]string{"-p", port, "--bigkeys"}, 1, "",
