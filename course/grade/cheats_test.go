@@ -16,6 +16,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/course/stage"
 	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -235,7 +236,7 @@ func impatient(o *Options) { o.AnswerLimit = patience }
 
 func TestACheatIsWorthNothing(t *testing.T) {
 	t.Parallel()
-	labs, all := []string{"L08"}, os.Getenv("CI") == "true"
+	labs, all := []string{"L08"}, amount.Whole()
 	if all {
 		labs = slices.Sorted(maps.Keys(naive()))
 	}
@@ -293,7 +294,7 @@ func TestALockUnderAnotherNameThanItsOwnersIsStruckAllTheSame(t *testing.T) {
 func TestAFinishedServerAndAProxyToOneGetNothing(t *testing.T) {
 	t.Parallel()
 	labs, some := []string{"L03"}, func(o *Options) { impatient(o); onlyTest(o, 1) }
-	if os.Getenv("CI") == "true" {
+	if amount.Whole() {
 		labs, some = []string{"L01", "L02", "L03", "L04"}, impatient
 	}
 	_, shown := look([]int{os.Getpid()})

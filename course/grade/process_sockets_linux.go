@@ -68,15 +68,19 @@ type surroundings struct {
 func (v *service) around() (found surroundings) {
 	port, all, held := hexPort(v.port), sockets(), holders(v.processes())
 	listener, shown := 0, false
+	accepts := map[string]bool{port: true} // ports at which the program listens
 	for _, k := range all {
 		if k.state == listens && k.localPort == port {
 			listener, shown = max(listener, held[k.inode]), true
+		}
+		if k.state == listens && held[k.inode] != 0 {
+			accepts[k.localPort] = true
 		}
 	}
 	found.hidden = shown && listener == 0
 	for _, k := range all {
 		holder := held[k.inode]
-		if k.state != established || holder == 0 || k.localPort == port {
+		if k.state != established || holder == 0 || accepts[k.localPort] {
 			continue
 		}
 		if k.isLoopback() || holder == listener { // go run fetches modules before it starts the program
