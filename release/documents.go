@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -66,8 +67,11 @@ func (s *source) document(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	table := text[bytes.LastIndex(text, []byte("\n## ")):]
-	return append(own, table...), nil
+	at := bytes.LastIndex(text, []byte("\n## "))
+	if at < 0 {
+		return nil, fmt.Errorf("%s: no table of documents", name)
+	}
+	return append(own, text[at:]...), nil
 }
 
 // packed returns a page as a release has it.
