@@ -80,10 +80,13 @@ func (o *Orphans) living() ([]int, error) {
 // End kills orphans until there are none. The children of a killed process become orphans, too. It returns
 // how many orphans were outside of the groups, and which ones still live after the limit.
 func (o *Orphans) End(groups []int, limit time.Duration) (strays int, alive []int, err error) {
-	killed := map[int]bool{}
+	killed, none := map[int]bool{}, 0
 	for deadline := time.Now().Add(limit); ; {
 		alive, err = o.living()
-		if err != nil || len(alive) == 0 || time.Now().After(deadline) {
+		if none++; len(alive) > 0 {
+			none = 0
+		}
+		if err != nil || none == looks || none > 0 && isChildless() || time.Now().After(deadline) {
 			return strays, alive, err
 		}
 		waits := true
@@ -103,8 +106,19 @@ func (o *Orphans) End(groups []int, limit time.Duration) (strays int, alive []in
 	}
 }
 
-// moment is the pause between two looks at processes that are being killed.
-const moment = 2 * time.Millisecond
+const (
+	// moment is the pause between two looks at processes that are being killed.
+	moment = 2 * time.Millisecond
+	// looks is how often no orphan must be found. /proc has the children of each thread in a file of its own, so one
+	// look can miss a process that gets this one as its parent meanwhile.
+	looks = 10
+)
+
+// isChildless reports whether this process has no child at all, which the kernel knows in one look.
+func isChildless() bool {
+	err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == unix.ECHILD
+}
 
 // children returns the children of this process, also those that have ended and that nobody has waited
 // for.
