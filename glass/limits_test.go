@@ -37,7 +37,10 @@ func TestAHugePassTakesLimitedRoom(t *testing.T) {
 		r.w.sums.pass = pass
 		for range events {
 			r.main.Event(trace.Event{Point: trace.Executes, Client: 7}, nil)
-			require.LessOrEqual(t, len(r.w.news.batch), mostBatch)
+			r.w.mu.Lock()
+			batch := len(r.w.news.batch)
+			r.w.mu.Unlock()
+			require.LessOrEqual(t, batch, mostBatch)
 		}
 		r.w.EndPass(r.w.Clock(), "")
 		require.LessOrEqual(t, r.sub.events, mostQueued)

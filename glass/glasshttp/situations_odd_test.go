@@ -2,6 +2,7 @@ package glasshttp
 
 import (
 	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
@@ -111,7 +112,14 @@ func oddPlaces() []situation {
 				p.do(1, "EXEC")
 			}},
 		{name: "keys loaded again", clients: 2, args: []string{"--lab-disk", "yes", "--enable-debug-command", "yes"},
-			before: each("SET k v"), play: each("DEBUG RELOAD", "GET k")},
+			before: each("SET k v"),
+			play: func(p *player) {
+				before := p.count(trace.ReadDone)
+				p.do(1, "DEBUG RELOAD")
+				// After the wait of its client the server looks at once whether it has sent more.
+				redistest.Until(p.t, func() bool { return p.count(trace.ReadDone) == before+2 })
+				p.do(1, "GET k")
+			}},
 	}
 }
 
