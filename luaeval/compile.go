@@ -47,7 +47,7 @@ func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
 
 // compileChunk returns the function whose body is code.
 func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *compile.Code, error) {
-	if !strings.Contains(code, "\x00") {
+	if !strings.Contains(code, "\x00") { // else the parser refuses it
 		readable, err := checkSyntax(code, s.chunk)
 		if err != nil {
 			return nil, nil, err
