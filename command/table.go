@@ -268,6 +268,8 @@ func (c *Command) NeedsConnection() bool {
 	switch c.Group {
 	case "connection", "transactions":
 		return true
+	case "lab": // what waits there needs no socket
+		return false
 	case "pubsub": // scripts may publish, but not subscribe
 		return c.Flags&NoScript != 0
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -186,3 +187,9 @@ func (c *bubbleConn) set(by *time.Time, t time.Time) error {
 	c.change()
 	return nil
 }
+
+// peerHost is the host of all servers of the process.
+const peerHost = "127.0.0.1"
+
+// peerAddr is the address of s as its peers see it.
+func (s *Server) peerAddr() string { return fmt.Sprintf("%s:%d", peerHost, s.port) }

@@ -17,8 +17,8 @@ func (s *Server) processEventsWhileBlocked() (stop bool) {
 		s.pool.Alone = false
 	}()
 	s.running = nil
-	s.unqueue(script)       // executeClient queues it again when the script is over
-	if !s.persist.flush() { // a full socket may take replies to what this pass has executed
+	s.unqueue(script)        // executeClient queues it again when the script is over
+	if !s.parts.mayReply() { // a full socket may take replies to what this pass has executed
 		return true
 	}
 	fresh := len(s.pendingReads)
@@ -31,13 +31,12 @@ func (s *Server) processEventsWhileBlocked() (stop bool) {
 	s.executeReads()
 	s.executeResumed()
 	s.trace.Lower(floor)
-	if s.persist.flush() {
-		s.replicas.handOver()
+	if s.parts.mayReply() {
 		s.write()
 	}
 	s.freeClosed()
 	s.inbox.answer()
-	s.stopping.advance()
+	each(s.parts.inScript)
 	if s.loop.Stopped() {
 		s.close(script) // its client gets no reply: the script was cut off
 		return true

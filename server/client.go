@@ -29,6 +29,7 @@ import (
 //	barred        Conn.Bar: output behind the barrier is not written yet
 //	protected     its script runs while others are served: neither read nor written
 //	muted         neither read nor written, and nothing of it is executed
+//	withheld      not written yet
 //
 // The lists that a pass works through are marked as well: pendingRead is for Server.pendingReads,
 // pendingWrite for Server.pendingWrites.
@@ -53,8 +54,8 @@ type client struct {
 	timer    *reactor.Timer   // ends the wait of a blocked client; nil for no timeout
 	ending   ending           // how its socket is closed
 	internal *internalRequest // set if this is a request without a connection
-	replica  *replica         // set if it replicates, or prepares for that
-	lab      labClient        // what the lab knows of it
+	counts   *counting        // another way to count its output; nil for none
+	known    []attachment     // what parts know of it
 
 	pendingRead  bool
 	pendingWrite bool
@@ -62,10 +63,33 @@ type client struct {
 	protected    bool
 	closed       bool
 	muted        bool
+	withheld     bool
 }
 
 // stopped reports whether nothing of c may be executed now.
 func (c *client) stopped() bool { return c.sess.Hold != command.NotHeld || c.muted }
+
+// attachment is what a part knows of a client. Its key has a type of the part's own, as in package context.
+type attachment struct{ key, value any }
+
+// attached returns what a part has attached to c, nil for nothing.
+func (c *client) attached(key any) any {
+	for _, a := range c.known {
+		if a.key == key {
+			return a.value
+		}
+	}
+	return nil
+}
+
+// attach keeps what a part knows of c. A part attaches one value.
+func (c *client) attach(key, value any) { c.known = append(c.known, attachment{key, value}) }
+
+// counting says how the output of a client counts that is fed from elsewhere.
+type counting struct {
+	outputMem  func() int   // bytes, as client.outputMem has them
+	leastLimit func() int64 // bytes: no hard limit of its output is smaller
+}
 
 // delayed counts the messages to a client that a timer adds to its output later.
 type delayed struct{ messages, bytes int }
@@ -73,8 +97,8 @@ type delayed struct{ messages, bytes int }
 // outputMem returns the bytes of output that the limits count
 // (networking.c: getClientOutputBufferMemoryUsage).
 func (c *client) outputMem() int {
-	if c.replica != nil {
-		return c.replica.outputMem(c)
+	if c.counts != nil {
+		return c.counts.outputMem()
 	}
 	return c.Unsent() + c.delayed.bytes
 }
@@ -130,8 +154,8 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	s.clients.order = append(s.clients.order, c)
 	s.clients.weigh(c)
 	s.trace.Lap(trace.Accept, c.ID, int64(c.FD), 0)
-	if s.trace.Detailed() {
-		s.glass.accepted(c)
+	for _, fn := range s.parts.joined {
+		fn(c)
 	}
 	return c
 }
@@ -159,9 +183,6 @@ func (s *Server) leave(c *client) {
 
 // free undoes adopt and takes c out of everything that knows it (networking.c: freeClient).
 func (s *Server) free(c *client) {
-	if s.trace.Detailed() {
-		s.glass.closed(c)
-	}
 	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 	s.ex.Gone(&c.sess)
 	if c.ending == plainEnd || c.ending == finEnd {
@@ -182,9 +203,8 @@ func (s *Server) free(c *client) {
 	if c.sess.Monitor {
 		s.monitors.leave(c)
 	}
-	s.replicas.left(c)
-	if c.sess.Master {
-		s.follow.lost(c)
+	for _, fn := range s.parts.left {
+		fn(c)
 	}
 	last := s.clients.order[len(s.clients.order)-1]
 	last.sess.Index = c.sess.Index

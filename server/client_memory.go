@@ -63,7 +63,7 @@ func (c *client) leaveBucket() {
 
 // memory estimates the bytes that c holds (networking.c: getClientMemoryUsage).
 func (cs *clients) memory(c *client) int {
-	if c.replicates() { // what its output refers to is counted once for all replicas
+	if c.sess.Replica { // what its output refers to is counted once for all replicas
 		return int(unsafe.Sizeof(*c)) + c.Mem() - c.Out.RefLen + len(c.laddr) + cs.s.ex.SessionMem(&c.sess)
 	}
 	return int(unsafe.Sizeof(*c)) + c.Mem() + c.delayed.bytes + len(c.laddr) + cs.s.ex.SessionMem(&c.sess)
@@ -81,7 +81,7 @@ func (cs *clients) weigh(c *client) {
 		return
 	}
 	var b *bucket
-	if !c.closed && !c.sess.NoEvict && !c.replicates() && !c.sess.Master {
+	if !c.closed && !c.sess.NoEvict && !c.sess.Replica && !c.sess.Master {
 		b = cs.buckets.of(now)
 	}
 	if b != c.place.in {

@@ -127,7 +127,7 @@ func flags(c *client) string {
 		on   bool
 		flag byte
 	}{
-		{c.replicates(), 'S'}, {c.sess.Monitor, 'O'}, {c.sess.Master, 'M'},
+		{c.sess.Replica, 'S'}, {c.sess.Monitor, 'O'}, {c.sess.Master, 'M'},
 		{c.sess.Subscriber, 'P'}, {c.sess.InMulti(), 'x'}, {c.sess.Hold != command.NotHeld, 'b'},
 		{c.sess.Tracks(), 't'}, {c.sess.Tracks() && c.sess.Tracker.Broken, 'R'},
 		{c.sess.Tracks() && c.sess.Tracker.Bcast, 'B'},

@@ -60,7 +60,7 @@ func clientRows() []command.Row {
 // RESET (networking.c: resetCommand)
 func (s *Server) reset(c *command.Call) error {
 	sess := c.Sess
-	if s.running.replicates() {
+	if s.running.sess.Replica {
 		return store.Error("ERR can only reset normal client connections")
 	}
 	if sess.Monitor {

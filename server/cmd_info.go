@@ -227,7 +227,7 @@ func (r *report) infoStats() {
 	r.fields("total_connections_received", r.s.stats.Connections, "total_commands_processed", r.s.ex.Stats.Commands,
 		"instantaneous_ops_per_sec", int64(r.s.figures.rates.mean(rateCommands)), "total_net_input_bytes", in,
 		"total_net_output_bytes", out,
-		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", r.s.replicas.netOut)
+		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", r.s.stats.ReplicaOut)
 	r.decimal("instantaneous_input_kbps", r.s.figures.rates.mean(rateIn)/1024, 2, "")
 	r.decimal("instantaneous_output_kbps", r.s.figures.rates.mean(rateOut)/1024, 2, "")
 	r.fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",

@@ -21,7 +21,7 @@ func (s *Server) monitor(c *command.Call) error {
 	if c.Ex.Depth > 0 || s.running == nil { // nobody runs what is loaded from an append only file
 		return store.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
 	}
-	if c.Sess.Monitor || s.running.replicates() {
+	if c.Sess.Monitor || s.running.sess.Replica {
 		return nil // Redis does not reply to a second MONITOR and to a replica's either
 	}
 	c.Sess.Monitor = true

@@ -24,12 +24,15 @@ func (s *Server) cron() time.Duration {
 	s.pool.Trim()
 	s.migrate.closeUnused(s.ex.Clock.Timeline(s.now) - int64(migrateSocketTTL))
 	s.figures.sample()
-	s.persist.cron()
+	again := false
+	for _, fn := range s.parts.cron {
+		again = fn() || again
+	}
 	s.stats.Cron += s.ex.Clock.Mono() - begin
 	if idle && s.Idle != nil {
 		s.Idle(s.figures.weighedMemory())
 	}
-	if s.dozing && s.bubble != nil && !s.persist.waits() {
+	if s.dozing && s.bubble != nil && !again {
 		return 0 // only rouse ends it: else a bubble's time would run for ever, and hide a deadlock
 	}
 	if s.dozing {

@@ -114,7 +114,7 @@ func (q *execQueue) run() {
 		q.inside = false
 		q.executed <- struct{}{}
 	}
-	q.endLoading()
+	each(q.parts.last)
 }
 
 // takeReads executes the commands of all clients in the queue. A slow script calls it as well

@@ -119,6 +119,9 @@ func (v *glassState) showHandler(i, fd int, mask reactor.Mask) {
 }
 
 func (v *glassState) accepted(c *client) {
+	if !v.trace.Detailed() {
+		return
+	}
 	e := trace.Event{
 		Point: trace.Accepted, Client: c.sess.ID, Dur: v.trace.Took(), A: int64(c.FD), Text: c.sess.Addr,
 	}
@@ -129,6 +132,9 @@ func (v *glassState) accepted(c *client) {
 }
 
 func (v *glassState) closed(c *client) {
+	if !v.trace.Detailed() {
+		return
+	}
 	why := "closed by the server"
 	switch {
 	case c.Lost:
@@ -228,7 +234,7 @@ func (v *glassState) wasHeld(by *command.Session) bool {
 	if by.Index < 0 {
 		return false
 	}
-	f := v.clients.order[by.Index].lab.fault
+	f := labOf(v.clients.order[by.Index]).fault
 	return f != nil && f.decided
 }
 

@@ -35,8 +35,8 @@ func (v *glassState) getters() (n int, acked int64) {
 	acked = -1
 	for _, c := range v.replicas.all {
 		if getsStream(c) {
-			if n++; n == 1 || c.replica.acked < acked {
-				acked = c.replica.acked
+			if n++; n == 1 || replicaOf(c).acked < acked {
+				acked = replicaOf(c).acked
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func (v *glassState) stream() *glass.Stream {
 
 func (v *glassState) roleOf(c *client) string {
 	switch {
-	case c.replicates():
+	case c.sess.Replica:
 		return "replica"
 	case c.sess.Master:
 		return "master"

@@ -87,6 +87,8 @@ func (s *Server) newGlass(clock *clock.Clock) error {
 		Wake: func() { s.loop.Post(func() {}) },
 	})
 	s.glass = v
+	s.recorder.isShared = true
+	s.hooks.take = v.takes
 	s.trace = v.view.Thread("main")
 	s.pool.Trace = s.trace
 	s.queue.record()
@@ -128,18 +130,9 @@ func (v *glassState) install() {
 	v.loop.Observe(v.handles)
 }
 
-// open lets a stopped server go on for good: it is about to end. Any goroutine may call it.
-func (v *glassState) open() {
-	if v != nil {
-		v.view.Open()
-	}
-}
-
-// end ends the streams of all readers.
-func (v *glassState) end() {
-	if v != nil {
-		v.view.End()
-	}
+// part is the place of the View in a pass.
+func (v *glassState) part() part {
+	return part{expired: v.expired, joined: v.accepted, left: v.closed, hurry: v.view.Open, end: v.view.End}
 }
 
 // stood keeps the time of a stop out of the clocks. With LAB STEP CLOCK RUN the lab's clock goes on.

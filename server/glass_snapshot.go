@@ -125,7 +125,7 @@ func (v *glassState) stateOf(c *client) (state, on string) {
 	case c.sess.Hold == command.Postponed:
 		return "paused", ""
 	case c.sess.Hold == command.Stopped || c.muted:
-		if f := c.lab.fault; f != nil && f.rule != nil {
+		if f := labOf(c).fault; f != nil && f.rule != nil {
 			on = f.rule.Name
 		}
 		return "held", on

@@ -136,7 +136,7 @@ func writeState(w *resp.Writer, s *glass.State) {
 // takes answers LAB STEP and LAB RECORD at once, without the loop, and reports whether it did. Any
 // goroutine may call it. v is nil without the directive watch.
 func (v *glassState) takes(r *internalRequest) bool {
-	if v == nil || len(r.args) == 0 {
+	if len(r.args) == 0 {
 		return false
 	}
 	words := wordsOf(r.args)
@@ -177,7 +177,7 @@ func (v *glassState) gate(r *internalRequest, w *resp.Writer, words []string) {
 		w.Error(err.Error())
 		return
 	}
-	if verb.Stops && r.own != nil { // this is main, and the reply has to be sent
+	if verb.Stops && noteOf(r).own != nil { // this is main, and the reply has to be sent
 		v.later = append(v.later, verb)
 		w.OK()
 		return

@@ -211,10 +211,7 @@ func (p *pausing) resume() {
 func (s *Server) serveReady() {
 	defer s.recoverCommand(nil)
 	s.ex.Waiters.ServeReady()
-	if s.persist.aof.fsynced {
-		s.persist.aof.fsynced = false
-		s.replicas.answerWaits()
-	}
+	each(s.parts.served)
 }
 
 // after calls fn when d has passed of the time by which timeouts are counted (Clock.Timeline).

@@ -19,6 +19,8 @@ type hooks struct {
 	resume       func(c *client, reply []byte)
 	serveOthers  func() (stop bool)
 	accept       func(l *listener)
+	take         func(v *internalRequest) bool // any goroutine may call it: it answers the request itself, or not
+	rest         func() (stop bool)            // instead of serveOthers, for a script that no client runs
 }
 
 // execute is the execute phase of a pass.

@@ -33,7 +33,7 @@ func (h host) Log(level byte, format string, args ...any) { h.s.log(level, forma
 
 func (h host) ProcessEventsWhileBlocked() (stop bool) {
 	if h.s.running == nil { // a script of an append only file
-		return h.s.persist.restInScript()
+		return h.s.hooks.rest()
 	}
 	return h.s.serveOthers()
 }
@@ -45,7 +45,7 @@ func (h host) CloseIfOverLimit(sess *command.Session) bool {
 
 func (h host) EvictLater() { h.s.evicting = true }
 
-func (h host) Flushed() { h.s.persist.flushed() }
+func (h host) Flushed() { each(h.s.parts.flushed) }
 
 func (h host) Transfer(t *command.Transfer, restored func(key int)) error {
 	return h.s.transfer(t, restored)

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -23,15 +22,12 @@ import (
 //	                                     │ at once, or after a wait
 //	done(reply) <────────────────────────┘
 type internalRequest struct {
-	client                            // without a socket
-	at       *Server                  // that executes it
-	args     [][]byte                 // of the request
-	errand   func(v *internalRequest) // instead of a request: what another server does here. It calls end
-	done     func(reply []byte)       // called once, by this server's goroutine or by sendTo
-	own      *relay                   // set if a client of this same server waits for the relay it is part of
-	together bool                     // all masters get the same request
-	toAll    bool                     // the same, and it came by LAB ALL of a connection
-	history  *lab.History             // where LAB LOG EXPORT puts the log, instead of a text in the reply; or nil
+	client                          // without a socket
+	at     *Server                  // that executes it
+	args   [][]byte                 // of the request
+	errand func(v *internalRequest) // instead of a request: what another server does here. It calls end
+	done   func(reply []byte)       // called once, by this server's goroutine or by sendTo
+	note   any                      // what its sender knows of it, or nil
 }
 
 // inbox is where internal requests arrive. What stands behind mu belongs to no goroutine.
@@ -55,7 +51,7 @@ const errDBIndex store.Error = "ERR DB index is out of range"
 func (v *internalRequest) sendTo(s *Server) {
 	v.at, v.FD, v.internal = s, -1, v
 	v.sess.Index, v.sess.Addr, v.sess.Local, v.sess.Authenticated = -1, "lab", true, true
-	if !s.inbox.hasEnded() && s.glass.takes(v) {
+	if take := s.hooks.take; take != nil && !s.inbox.hasEnded() && take(v) {
 		return
 	}
 	s.inbox.mu.Lock()
@@ -74,6 +70,14 @@ func (v *internalRequest) sendTo(s *Server) {
 // lastAnswer is the reply of a server that has ended.
 func (in *inbox) lastAnswer() []byte {
 	return errorReply(errorf("ERR LAB: %s %d has ended", in.s.kind(), in.s.number))
+}
+
+// kind is what s was at the start.
+func (s *Server) kind() string {
+	if s.group != s.number {
+		return "replica"
+	}
+	return "master"
 }
 
 func errorReply(err error) []byte {
@@ -114,7 +118,7 @@ func (v *internalRequest) refusal() error {
 		return errSyntax
 	}
 	cmd := v.at.ex.Table.Lookup(v.args)
-	if cmd == nil || cmd.Group == labGroup || !cmd.NeedsConnection() { // the executor refuses an unknown command
+	if cmd == nil || !cmd.NeedsConnection() { // the executor refuses an unknown command
 		return nil
 	}
 	return errorf("ERR %s needs a connection", strings.ToUpper(cmd.Name))
@@ -193,21 +197,6 @@ func (cs *clients) withID(id int64) *client {
 		return &v.client
 	}
 	return nil
-}
-
-// Do is Server.Do of master n, counted from 1. For 0 it takes a master that has not ended.
-func (m Masters) Do(ctx context.Context, n int, args ...string) (resp.Value, error) {
-	if n > 0 {
-		return m[n-1].Do(ctx, args...)
-	}
-	runs := m[0]
-	for _, s := range m {
-		if !s.inbox.hasEnded() {
-			runs = s
-			break
-		}
-	}
-	return runs.Do(ctx, args...)
 }
 
 // Ended is closed when Run is over.

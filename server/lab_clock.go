@@ -122,7 +122,7 @@ func (l *labState) moveClock(c *command.Call, to func(now int64) int64) *move {
 
 func (l *labState) newMove(c *command.Call, to func(now int64) int64) *move {
 	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
-	m.together = l.running != nil && l.running.internal != nil && l.running.internal.together
+	m.together = l.running != nil && noteOf(l.running.internal).together
 	return m
 }
 

@@ -138,7 +138,7 @@ func labRow(
 			if s.lab == nil {
 				return errLabOff
 			}
-			s.running.lab.control = true
+			labOf(s.running).control = true
 			return do(s.lab, c)
 		})
 }

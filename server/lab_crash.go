@@ -90,7 +90,7 @@ func (l *labState) locksOut() bool {
 	case len(l.peers) == 1:
 		return l.caller() != nil
 	}
-	return l.running.internal != nil && l.running.internal.toAll
+	return noteOf(l.running.internal).toAll
 }
 
 func (end *crash) option(word string, arg []byte, longest int64, onDisk bool) error {
@@ -162,13 +162,13 @@ func (l *labState) crash() {
 	} else {
 		l.comeUp()
 	}
-	if l.persist.fatal != nil {
+	if l.fatal != nil {
 		return
 	}
 	l.log('*', "LAB CRASH: all connections are reset, and the server has started again")
 	l.write()
 	for _, c := range end.by {
-		if !c.closed && c.lab.relay == nil { // the reply of a relay comes later
+		if !c.closed && labOf(c).relay == nil { // the reply of a relay comes later
 			l.close(c)
 		}
 	}
@@ -235,7 +235,7 @@ func (l *labState) startAgain(lose loss) {
 // comeUp tries again later.
 func (l *labState) comeUp() {
 	l.down = nil
-	if l.loadFiles(); l.persist.fatal != nil {
+	if l.loadFiles(); l.fatal != nil {
 		return
 	}
 	if err := l.openOrClose(); err != nil {

@@ -121,5 +121,8 @@ func (l *labState) lift(r *lab.Rule) {
 // watched, or while a rule's fault is still to come for a request.
 func (l *labState) arm() {
 	l.armed = len(l.plan.Rules) > 0 || len(l.history.Globs()) > 0 ||
-		slices.ContainsFunc(l.clients.order, func(c *client) bool { return c.lab.fault != nil && c.lab.fault.rule != nil })
+		slices.ContainsFunc(l.clients.order, isStruck)
 }
+
+// isStruck reports whether the fault of a rule is still to come for the request of c.
+func isStruck(c *client) bool { f := labOf(c).fault; return f != nil && f.rule != nil }

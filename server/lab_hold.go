@@ -188,7 +188,7 @@ func (l *labState) holdRelease(c *command.Call, args [][]byte) error {
 
 // park puts the request of c back: until LAB HOLD RELEASE, or for the time in the rule.
 func (l *labState) park(c *client, args [][]byte) {
-	f := c.lab.fault
+	f := labOf(c).fault
 	f.decided, f.parked, f.words = true, true, lab.Words(args)
 	c.Unread()
 	c.sess.Hold = command.Stopped
@@ -213,7 +213,7 @@ func (l *labState) park(c *client, args [][]byte) {
 // parkedBy returns the clients that a rule holds, oldest first.
 func (l *labState) parkedBy(rule string) (held []*client) {
 	for _, c := range l.parked {
-		if c.lab.fault.rule.Name == rule && !c.closed {
+		if labOf(c).fault.rule.Name == rule && !c.closed {
 			held = append(held, c)
 		}
 	}
@@ -224,7 +224,7 @@ func (l *labState) parkedBy(rule string) (held []*client) {
 func (l *labState) unpark(rule string, n int) {
 	for _, c := range l.parkedBy(rule)[:n] {
 		l.parked = slices.DeleteFunc(l.parked, func(p *client) bool { return p == c })
-		c.lab.fault.parked = false
+		labOf(c).fault.parked = false
 		l.release(c)
 	}
 }
@@ -237,9 +237,9 @@ func (c *client) writeParked(w *resp.Writer) {
 	w.BulkString("name")
 	w.BulkString(c.sess.Name)
 	w.BulkString("rule")
-	w.BulkString(c.lab.fault.rule.Name)
+	w.BulkString(labOf(c).fault.rule.Name)
 	w.BulkString("cmd")
-	w.BulkString(lab.Line(c.lab.fault.words))
+	w.BulkString(lab.Line(labOf(c).fault.words))
 	w.BulkString("key")
-	w.BulkString(c.lab.fault.key)
+	w.BulkString(labOf(c).fault.key)
 }

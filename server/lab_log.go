@@ -39,8 +39,8 @@ func (l *labState) logExport(c *command.Call, _ [][]byte) error {
 	history, by := l.history.Export(l.group, l.cfg.Masters), l.running
 	history.Node = l.node()
 	switch {
-	case by.internal != nil && by.internal.history != nil:
-		*by.internal.history = history
+	case noteOf(by.internal).history != nil:
+		*noteOf(by.internal).history = history
 		c.OK()
 	case len(history.Entries) <= shortLog:
 		c.Bulk(history.JSON())

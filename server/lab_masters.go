@@ -6,6 +6,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -79,7 +80,9 @@ func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte)
 	r := &relay{home: l.Server, by: l.running}
 	r.finish = func() { r.answerReplies(all) }
 	r.send(c, to, func() *internalRequest {
-		v := &internalRequest{args: slices.Clone(args), together: all, toAll: all && r.by.internal == nil}
+		v := &internalRequest{
+			args: slices.Clone(args), note: &labRequest{together: all, toAll: all && r.by.internal == nil},
+		}
 		v.sess.Proto = c.Sess.Proto
 		return v
 	})
@@ -96,23 +99,41 @@ func (r *relay) send(c *command.Call, to Masters, request func() *internalReques
 			r.home.inbox.post(func() { r.arrived(i, reply) })
 		}
 		if m == r.home {
-			v.own = r
+			note := noteOf(v)
+			note.own = r
+			v.note = &note
 		}
 		r.requests = append(r.requests, v)
 		v.sendTo(m)
 	}
 }
 
+// labRequest is what the lab knows of an internal request.
+type labRequest struct {
+	own      *relay       // set if a client of this same server waits for the relay it is part of
+	together bool         // all masters get the same request
+	toAll    bool         // the same, and it came by LAB ALL of a connection
+	history  *lab.History // where LAB LOG EXPORT puts the log, instead of a text in the reply; or nil
+}
+
+// noteOf returns what the lab knows of an internal request, nil for none.
+func noteOf(v *internalRequest) labRequest {
+	if v == nil || v.note == nil {
+		return labRequest{}
+	}
+	return *v.note.(*labRequest)
+}
+
 // begin lets the client wait for the answer of r.
 func (r *relay) begin(c *command.Call) {
-	r.by.lab.relay = r
+	labOf(r.by).relay = r
 	c.Await((*resp.Writer).NullArray)
 }
 
 // arrived handles the reply of one master. CLIENT UNBLOCK may have ended the client's wait before, or
 // the client may have gone.
 func (r *relay) arrived(i int, reply []byte) {
-	if r.by.lab.relay != r {
+	if labOf(r.by).relay != r {
 		return
 	}
 	r.replies[i] = reply
@@ -135,10 +156,10 @@ func (r *relay) answerReplies(array bool) {
 
 // answer ends the wait of the client, unless it has ended already.
 func (r *relay) answer(write func(*resp.Writer)) {
-	if r.by.lab.relay != r {
+	if labOf(r.by).relay != r {
 		return
 	}
-	r.by.lab.relay = nil
+	labOf(r.by).relay = nil
 	r.home.ex.Answer(&r.by.sess, write)
 	if r.closes && r.by.internal == nil {
 		r.by.sess.CloseAfterReply = true
@@ -147,7 +168,7 @@ func (r *relay) answer(write func(*resp.Writer)) {
 
 // callOff tells the masters that the client no longer waits.
 func (r *relay) callOff() {
-	r.by.lab.relay = nil
+	labOf(r.by).relay = nil
 	for _, v := range r.requests {
 		v.callOff()
 	}
@@ -159,7 +180,7 @@ func (l *labState) caller() *client {
 	if l.running == nil || l.running.internal == nil {
 		return l.running
 	}
-	if r := l.running.internal.own; r != nil && r.by.lab.relay == r && r.by.internal == nil {
+	if r := noteOf(l.running.internal).own; r != nil && labOf(r.by).relay == r && r.by.internal == nil {
 		return r.by
 	}
 	return nil
@@ -172,6 +193,6 @@ func (l *labState) closeCaller() {
 	case c == l.running:
 		c.sess.CloseAfterReply = true
 	default:
-		c.lab.relay.closes = true
+		labOf(c).relay.closes = true
 	}
 }

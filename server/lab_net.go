@@ -145,7 +145,7 @@ func (l *labState) concerned(glob string) (cut, spared int64) {
 	for _, c := range l.clients.order {
 		switch {
 		case c.closed || !isOf(glob, c.sess.Name):
-		case c.lab.control:
+		case labOf(c).control:
 			spared++
 		default:
 			cut++
@@ -160,7 +160,7 @@ func isOf(glob, name string) bool {
 }
 
 // mutes reports whether the network holds up c's traffic.
-func (l *labState) mutes(c *client) bool { return !c.lab.control && l.hides(c.sess.Name) }
+func (l *labState) mutes(c *client) bool { return !labOf(c).control && l.hides(c.sess.Name) }
 
 // hides reports whether the network holds up the traffic of clients with this name.
 func (l *labState) hides(name string) bool {
@@ -212,9 +212,6 @@ func (l *labState) limitLingering() {
 
 // closeLingering closes all lingering sockets when the server ends.
 func (l *labState) closeLingering() {
-	if l == nil {
-		return
-	}
 	for _, socket := range l.lingering {
 		socket.end.close(socket.fd)
 	}

@@ -14,7 +14,7 @@ import (
 // awaitsLab reports whether c waits for a verb that does not end with the role of its server.
 func (c *client) awaitsLab() bool {
 	last := c.sess.Last
-	return c.lab.control && last != nil && last.Group == labGroup && last.Name != "lab|replication"
+	return labOf(c).control && last != nil && last.Group == labGroup && last.Name != "lab|replication"
 }
 
 // linkName is the name of a link on one of its sides. to says what is on the other side.
@@ -49,7 +49,7 @@ func (l *labState) nodes() (all Masters) {
 // works in real time counts as heard.
 func (l *labState) hearLinks() {
 	for _, c := range l.replicas.all {
-		from, rep := c.lab.link, c.replica
+		from, rep := labOf(c).link, replicaOf(c)
 		if from != nil && l.ex.Now.Mono-rep.told < linkSilence && !c.muted && !l.holdsStream(c) &&
 			!from.lab.linkCut.Load() {
 			rep.heard = l.replicas.now()

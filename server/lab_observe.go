@@ -33,7 +33,7 @@ func (l *labState) Answered(
 	}
 	c := l.clients.order[sess.Index]
 	switch {
-	case c.lab.fault != nil && c.lab.fault.rule != nil:
+	case labOf(c).fault != nil && labOf(c).fault.rule != nil:
 		l.logFired(c, cmd, args, w, mark, ran)
 	case l.armed && cmd != nil && (ran || refused || !sess.WouldQueue(cmd)):
 		l.logWatched(sess, cmd, args, reply, "", ran)
@@ -42,9 +42,9 @@ func (l *labState) Answered(
 
 // logFired logs a request that a rule fired for. ERROR-AFTER replaces its reply.
 func (l *labState) logFired(c *client, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool) {
-	r, reply := c.lab.fault.rule, w.Buf[mark:]
+	r, reply := labOf(c).fault.rule, w.Buf[mark:]
 	e := l.newEntry(&c.sess, r.Name)
-	e.Key, e.Outcome = c.lab.fault.key, outcome(r, reply, ran)
+	e.Key, e.Outcome = labOf(c).fault.key, outcome(r, reply, ran)
 	l.describe(&e, cmd, args, reply)
 	l.history.Add(e)
 	if r.Action == lab.ErrorAfter {
@@ -73,7 +73,7 @@ func (l *labState) logWatched(
 		return
 	}
 	key := l.history.Watched(cmd.AppendSubjects(nil, args))
-	waits := by == "" && l.waits(cmd) && l.clients.order[sess.Index].lab.logged >= sess.Commands-1
+	waits := by == "" && l.waits(cmd) && labOf(l.clients.order[sess.Index]).logged >= sess.Commands-1
 	if key == nil && cmd.Flags&command.AllKeys == 0 && !waits {
 		return
 	}
@@ -147,7 +147,7 @@ func (l *labState) Expired(db *store.DB, key string) {
 
 // ruleOf returns the rule that fired for the request of a client, nil for none.
 func (l *labState) ruleOf(sess *command.Session) *lab.Rule {
-	if f := l.clients.order[sess.Index].lab.fault; f != nil {
+	if f := labOf(l.clients.order[sess.Index]).fault; f != nil {
 		return f.rule
 	}
 	return nil
@@ -187,15 +187,15 @@ func (l *labState) newEntry(by *command.Session, event string) lab.Entry {
 // numbered gives an entry the number of its request.
 func (l *labState) numbered(e *lab.Entry, by *command.Session, request int64) {
 	if c := l.clients.of(by); c != nil && l.cfg.Replicas > 0 {
-		e.Request, c.lab.logged = request, request
+		e.Request, labOf(c).logged = request, request
 	}
 }
 
 // noteRule logs that a rule fired for a request of c that has not run.
 func (l *labState) noteRule(c *client, words []string, outcome lab.Outcome) {
-	e := l.newEntry(&c.sess, c.lab.fault.rule.Name)
+	e := l.newEntry(&c.sess, labOf(c).fault.rule.Name)
 	l.numbered(&e, &c.sess, c.sess.Commands+1) // the executor has not counted it
-	e.Cmd, e.Key, e.Outcome = words, c.lab.fault.key, outcome
+	e.Cmd, e.Key, e.Outcome = words, labOf(c).fault.key, outcome
 	l.history.Add(e)
 }
 

@@ -30,7 +30,7 @@ func (l *labState) Outgoing(to *command.Session, message []byte) bool {
 	if to.Index < 0 {
 		return true
 	}
-	if f := l.clients.order[to.Index].lab.fault; f != nil && f.silent {
+	if f := labOf(l.clients.order[to.Index]).fault; f != nil && f.silent {
 		return false
 	}
 	if !l.plan.OnPushes() {

@@ -63,7 +63,7 @@ func (l *labState) pushOwn(c *command.Call) error {
 	message := ownMessage(words)
 	sent := 0
 	for _, other := range to {
-		if f := other.lab.fault; f != nil && f.silent {
+		if f := labOf(other).fault; f != nil && f.silent {
 			continue
 		}
 		l.push(other, message)

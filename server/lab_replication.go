@@ -90,7 +90,7 @@ func (l *labState) brake(c *command.Call, args [][]byte, b brake) error {
 	}
 	for _, other := range l.replicas.all {
 		if port == 0 || other.portOf() == port {
-			other.lab.gate = min(l.replicas.stream.Offset, l.streamEnd(other))
+			labOf(other).gate = min(l.replicas.stream.Offset, l.streamEnd(other))
 		}
 	}
 	if l.brakes.marks == nil {
@@ -105,12 +105,12 @@ func (l *labState) brake(c *command.Call, args [][]byte, b brake) error {
 		l.brakes.of[port] = b
 	}
 	for _, other := range l.replicas.all {
-		getsKeys := other.replica.state != online || other.lab.keysAt > 0
+		getsKeys := replicaOf(other).state != online || other.withheld
 		switch now := l.brakeOf(other); {
 		case port != 0 && other.portOf() != port || !getsKeys:
 		case now.held:
 			l.close(other) // it comes again, and is refused
-		case other.lab.keysAt > 0:
+		case other.withheld:
 			l.sendKeys(other, now.late)
 		}
 	}
@@ -172,10 +172,10 @@ func (l *labState) knowsReplica(port int64) bool {
 
 // portOf is the port by which LAB REPLICATION knows a replica.
 func (c *client) portOf() int64 {
-	if c.lab.link != nil {
-		return int64(c.lab.link.port)
+	if labOf(c).link != nil {
+		return int64(labOf(c).link.port)
 	}
-	return c.replica.port
+	return replicaOf(c).port
 }
 
 func (l *labState) brakeOf(c *client) brake {
@@ -196,7 +196,7 @@ func (l *labState) streamEnd(c *client) int64 {
 	b := l.brakeOf(c)
 	switch {
 	case b.held:
-		return c.lab.gate
+		return labOf(c).gate
 	case b.late == 0:
 		return math.MaxInt64
 	}
@@ -223,14 +223,14 @@ func (l *labState) delayKeys(c *client) {
 // sendKeys lets the keys for a replica go after some time. They are those of the moment when it asked.
 func (l *labState) sendKeys(c *client, late time.Duration) {
 	if late == 0 {
-		c.lab.keysAt, c.replica.heard = 0, l.replicas.now()
+		c.withheld, replicaOf(c).heard = false, l.replicas.now()
 		l.wantWrite(c)
 		return
 	}
 	due := l.replicas.now() + int64(late)
-	c.lab.keysAt = due
+	c.withheld, labOf(c).keysAt = true, due
 	l.at(due, func() {
-		if c.lab.keysAt == due && !c.closed {
+		if c.withheld && labOf(c).keysAt == due && !c.closed {
 			l.sendKeys(c, 0)
 		}
 	})
@@ -240,7 +240,7 @@ func (l *labState) sendKeys(c *client, late time.Duration) {
 func (l *labState) releaseAll() {
 	l.brakes = brakes{}
 	for _, c := range l.replicas.all {
-		if c.lab.keysAt > 0 {
+		if c.withheld {
 			l.sendKeys(c, 0)
 		}
 	}
@@ -311,16 +311,16 @@ func (l *labState) replicationStatus(c *command.Call, args [][]byte) error {
 	c.Array(len(shown))
 	for _, other := range shown {
 		sent := int64(0)
-		if other.replica.follows {
-			sent = other.replica.cursor.From() - 1
+		if replicaOf(other).follows {
+			sent = replicaOf(other).cursor.From() - 1
 		}
 		c.Map(6)
 		c.IntField("port", other.portOf())
-		c.TextField("state", other.replica.state.String())
+		c.TextField("state", replicaOf(other).state.String())
 		c.TextField("stream", l.brakeOf(other).String())
 		c.IntField("offset", l.replicas.stream.Offset)
 		c.IntField("sent", sent)
-		c.IntField("acked", other.replica.acked)
+		c.IntField("acked", replicaOf(other).acked)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ import (
 // doWithFaults is Executor.Do, with the fault of a rule that fires for the request.
 func (l *labState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
 	c := l.clients.order[by.Index]
-	if l.armed || c.lab.fault != nil {
+	if l.armed || labOf(c).fault != nil {
 		mark := len(w.Buf)
 		if l.beforeRequest(c, args) {
 			l.ex.Do(by, args, w)
@@ -49,7 +49,7 @@ func (l *labState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writ
 // beforeRequest finds the rule that fires for a request. It reports whether to execute the request
 // now.
 func (l *labState) beforeRequest(c *client, args [][]byte) bool {
-	f := c.lab.fault
+	f := labOf(c).fault
 	if f != nil {
 		if f.decided {
 			f.decided = false
@@ -57,7 +57,7 @@ func (l *labState) beforeRequest(c *client, args [][]byte) bool {
 		}
 		f.rule = nil
 	}
-	if !l.plan.OnRequests() || c.replica != nil || c.lab.link != nil {
+	if !l.plan.OnRequests() || replicaOf(c) != nil || labOf(c).link != nil {
 		return true
 	}
 	q := l.ruleRequest(c, args)
@@ -92,10 +92,10 @@ func (l *labState) beforeRequest(c *client, args [][]byte) bool {
 
 // faulty returns the faults of c, and makes them if c had none yet.
 func (c *client) faulty() *fault {
-	if c.lab.fault == nil {
-		c.lab.fault = &fault{}
+	if labOf(c).fault == nil {
+		labOf(c).fault = &fault{}
 	}
-	return c.lab.fault
+	return labOf(c).fault
 }
 
 // endAfterReply closes c once its output is written.
@@ -111,7 +111,7 @@ func (l *labState) ruleRequest(c *client, args [][]byte) *lab.Request {
 	if cmd != nil && cmd.Group == labGroup || c.sess.WouldQueue(cmd) {
 		return nil
 	}
-	q := &lab.Request{Client: c.sess.ID, Name: c.sess.Name, Control: c.lab.control}
+	q := &lab.Request{Client: c.sess.ID, Name: c.sess.Name, Control: labOf(c).control}
 	if cmd == nil {
 		q.Calls = []lab.Call{{Cmd: strings.ToLower(string(args[0]))}}
 		return q
@@ -140,7 +140,7 @@ func (l *labState) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
 // afterRequest applies the fault to the reply of a request. The reply is in the client's output from
 // mark on. A request that has to wait has no reply yet.
 func (l *labState) afterRequest(c *client, mark int) {
-	f := c.lab.fault
+	f := labOf(c).fault
 	switch {
 	case c.sess.Hold == command.Postponed:
 		c.faulty().decided = true // the request comes again, but rules look at it only once
@@ -152,8 +152,8 @@ func (l *labState) afterRequest(c *client, mark int) {
 // applyFault applies the action of the rule that fired to the reply. The reply is, or
 // will be, at mark in the client's output. applyFault returns how many of its bytes to keep.
 func (l *labState) applyFault(c *client, mark int, reply []byte) int {
-	r := c.lab.fault.rule
-	c.lab.fault.rule = nil
+	r := labOf(c).fault.rule
+	labOf(c).fault.rule = nil
 	if !r.Action.BeforeRun() && r.Action != lab.ErrorAfter { // those have struck before
 		l.glass.struck(c.sess.ID, r, trace.Shown(reply))
 	}
@@ -166,7 +166,7 @@ func (l *labState) applyFault(c *client, mark int, reply []byte) int {
 		c.endAfterReply(finEnd)
 		return min(int(r.Bytes), len(reply))
 	case lab.Silent:
-		c.lab.fault.silent = true
+		labOf(c).fault.silent = true
 		c.sess.Hold, c.sess.CloseAfterReply = command.Stopped, false
 		c.sess.Replies = command.ReplyOff // for MONITOR
 	case lab.DelayReply:
@@ -180,7 +180,7 @@ func (l *labState) applyFault(c *client, mark int, reply []byte) int {
 
 // delayReply keeps back the output of c from mark on until d has passed.
 func (l *labState) delayReply(c *client, mark int, d time.Duration) {
-	f, reply := c.lab.fault, &late{from: mark}
+	f, reply := labOf(c).fault, &late{from: mark}
 	f.late = append(f.late, reply)
 	c.keepBack(0)
 	if len(f.late) == 1 {
@@ -194,7 +194,7 @@ func (l *labState) delayReply(c *client, mark int, d time.Duration) {
 
 // sendLate moves the barrier to the oldest reply that is not due yet, or takes it away.
 func (l *labState) sendLate(c *client) {
-	f := c.lab.fault
+	f := labOf(c).fault
 	for len(f.late) > 0 && f.late[0].due {
 		f.late[0] = nil
 		f.late = f.late[1:]

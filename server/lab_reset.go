@@ -77,8 +77,8 @@ func (l *labState) endFailures() error {
 	}
 	l.parked = nil // clients that hung up meanwhile are still in it
 	for _, c := range l.clients.order {
-		if c.lab.fault != nil {
-			c.lab.fault.rule = nil // otherwise a blocked command could lose its reply
+		if labOf(c).fault != nil {
+			labOf(c).fault.rule = nil // otherwise a blocked command could lose its reply
 		}
 	}
 	l.pausing.end(byClient)

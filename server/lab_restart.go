@@ -60,7 +60,7 @@ func (l *labState) loadFiles() {
 	}
 	if err := l.persist.start(); err != nil {
 		l.log('#', "Starting again after LAB CRASH: %v", err)
-		l.persist.fatal = err
+		l.fatal = err
 		l.loop.Stop()
 		return
 	}

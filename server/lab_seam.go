@@ -26,7 +26,7 @@ import (
 // A fault concerns one connection. No other client ever waits for it.
 //
 // A server without a lab has a nil labState. The methods that the server calls at fixed places accept that:
-// install, keepConfig, refuseOpen, warnOfOpen, refuses, muteNew, mem and closeLingering.
+// install, keepConfig, refuseOpen, warnOfOpen, refuses, muteNew and mem.
 
 // install sets the hooks and the observer. It runs for every new executor.
 func (l *labState) install() {
@@ -61,9 +61,22 @@ type labClient struct {
 	relay   *relay  // masters whose replies it waits for, nil for none
 	link    *Server // the replica of this process that it is, or nil
 	gate    int64   // the last byte of the stream that it gets, with LAB REPLICATION HOLD
-	keysAt  int64   // ns, by Clock.Timeline: until then it gets no keys, with LAB REPLICATION LAG; 0 for now
+	keysAt  int64   // ns, by Clock.Timeline: while it is withheld, it gets its keys then, with LAB REPLICATION LAG
 	logged  int64   // its last request that has an entry in the log, with replicas
 	control bool    // it has used LAB: what happens to other clients must not keep it from undoing that
+}
+
+// labKey is where a client keeps what the lab knows of it.
+type labKey struct{}
+
+// labOf returns what the lab knows of c.
+func labOf(c *client) *labClient {
+	if known := c.attached(labKey{}); known != nil {
+		return known.(*labClient)
+	}
+	known := &labClient{}
+	c.attach(labKey{}, known)
+	return known
 }
 
 // fault is what rules do to one client.
@@ -90,13 +103,13 @@ type late struct {
 // resumeWithFault is resumeBlocked. If a rule fired for the command that was blocked, the reply has a fault.
 func (l *labState) resumeWithFault(c *client, reply []byte) {
 	l.callOffRelay(c)
-	if c.lab.fault == nil || c.lab.fault.rule == nil {
+	if labOf(c).fault == nil || labOf(c).fault.rule == nil {
 		l.resumeBlocked(c, reply)
 		return
 	}
 	reply = reply[:l.applyFault(c, len(c.Out.Buf), reply)]
 	switch {
-	case c.lab.fault.silent: // it stays stopped
+	case labOf(c).fault.silent: // it stays stopped
 		if c.timer != nil {
 			l.timers.Cancel(c.timer)
 			c.timer = nil
@@ -150,14 +163,14 @@ func (l *labState) Left(sess *command.Session) {
 
 // callOffRelay tells other masters that c no longer waits for their replies.
 func (l *labState) callOffRelay(c *client) {
-	if c.lab.relay != nil {
-		c.lab.relay.callOff()
+	if labOf(c).relay != nil {
+		labOf(c).relay.callOff()
 	}
 }
 
 // forgetFault ends what rules still do to a client that has gone.
 func (l *labState) forgetFault(c *client) {
-	f := c.lab.fault
+	f := labOf(c).fault
 	if f == nil {
 		return
 	}

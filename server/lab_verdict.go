@@ -74,7 +74,8 @@ func (l *labState) verdict(c *command.Call) error {
 	r.send(c, l.peers, func() *internalRequest {
 		logs = append(logs, lab.History{})
 		return &internalRequest{
-			args: [][]byte{[]byte("LAB"), []byte("LOG"), []byte("EXPORT")}, history: &logs[len(logs)-1],
+			args: [][]byte{[]byte("LAB"), []byte("LOG"), []byte("EXPORT")},
+			note: &labRequest{history: &logs[len(logs)-1]},
 		}
 	})
 	return nil
@@ -97,7 +98,7 @@ func (r *relay) handOver(reply []byte) {
 		r.answer(func(to *resp.Writer) { to.Raw(reply) })
 		return
 	}
-	if c.lab.relay != r {
+	if labOf(c).relay != r {
 		return
 	}
 	r.answer(func(*resp.Writer) {})

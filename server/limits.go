@@ -130,6 +130,15 @@ func (cs *clients) overOutputLimit(c *client) bool {
 	return true
 }
 
+// outputLimit is the limit of c in client-output-buffer-limit (networking.c: checkClientOutputBufferLimits).
+func (cs *clients) outputLimit(c *client) config.OutputLimit {
+	limit := cs.s.cfg.OutputLimits[c.class()]
+	if c.counts != nil && limit.Hard > 0 {
+		limit.Hard = max(limit.Hard, c.counts.leastLimit())
+	}
+	return limit
+}
+
 // belowSoftLimit notes that the output of c is not above the soft limit.
 func (cs *clients) belowSoftLimit(c *client) {
 	if c.softSince != 0 {
@@ -141,7 +150,7 @@ func (cs *clients) belowSoftLimit(c *client) {
 // class returns the class of c in client-output-buffer-limit.
 func (c *client) class() int {
 	switch {
-	case c.replicates():
+	case c.sess.Replica:
 		return config.ClassReplica
 	case c.sess.Master:
 		return classMaster
@@ -197,7 +206,7 @@ func (cs *clients) check() {
 // idleTooLong reports whether c has been silent for longer than timeout allows, in seconds. It
 // does not count for clients that wait, monitor, subscribe or replicate.
 func (c *client) idleTooLong(now int64, timeout int) bool {
-	if timeout == 0 || c.sess.Monitor || c.sess.Subscriber || c.replicates() || c.sess.Master {
+	if timeout == 0 || c.sess.Monitor || c.sess.Subscriber || c.sess.Replica || c.sess.Master {
 		return false
 	}
 	asks := c.sess.Hold == command.NotHeld || c.sess.Hold == command.Postponed

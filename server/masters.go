@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	random "math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // Masters are independent servers in one process, as Redlock needs them. Each has its own loop,
@@ -186,4 +188,19 @@ func (s *Server) Port() int {
 		return s.cfg.Port
 	}
 	return max(s.cfg.TLSPort, 0)
+}
+
+// Do is Server.Do of master n, counted from 1. For 0 it takes a master that has not ended.
+func (m Masters) Do(ctx context.Context, n int, args ...string) (resp.Value, error) {
+	if n > 0 {
+		return m[n-1].Do(ctx, args...)
+	}
+	runs := m[0]
+	for _, s := range m {
+		if !s.inbox.hasEnded() {
+			runs = s
+			break
+		}
+	}
+	return runs.Do(ctx, args...)
 }

@@ -66,17 +66,6 @@ func (m Masters) follow() error {
 	return nil
 }
 
-// kind is what s was at the start.
-func (s *Server) kind() string {
-	if s.group != s.number {
-		return "replica"
-	}
-	return "master"
-}
-
-// peerHost is the host of all servers of the process.
-const peerHost = "127.0.0.1"
-
 // peerAt returns another server of the process, nil if none has this address. In a bubble nothing else can be reached.
 func (s *Server) peerAt(host string, port int) *Server {
 	if s.bubble == nil && host != peerHost && host != "localhost" && host != "::1" {
@@ -129,9 +118,6 @@ func (f *following) dialPeer(to *Server) (*link, error) {
 	return l, nil
 }
 
-// peerAddr is the address of s as its peers see it.
-func (s *Server) peerAddr() string { return fmt.Sprintf("%s:%d", peerHost, s.port) }
-
 // takeLink makes a client of the end of a link. It reports whether this server takes connections.
 func (s *Server) takeLink(fd int, from *Server) bool {
 	if len(s.listeners.all) == 0 || !s.clients.hasPlace() {
@@ -139,7 +125,7 @@ func (s *Server) takeLink(fd int, from *Server) bool {
 	}
 	s.stats.Connections++
 	if c := s.adopt(fd, from.peerAddr(), s.peerAddr(), true); c != nil {
-		c.lab.link, c.sess.Name = from, s.lab.linkName("replica", from.port)
+		labOf(c).link, c.sess.Name = from, s.lab.linkName("replica", from.port)
 		s.lab.muteNew(c)
 	}
 	return true

@@ -35,10 +35,9 @@ func (s *Server) beforeSleep() time.Duration {
 	s.read(s.pendingReads)
 	s.execute()
 	s.ex.Tracking.Broadcast()
-	if !s.persist.flush() {
+	if !s.parts.mayReply() {
 		return 0 // nobody may hear of what is not on disk
 	}
-	s.replicas.handOver()
 	s.write()
 	s.clients.evict()
 	s.freeClosed()
@@ -59,19 +58,9 @@ func (s *Server) executePhase() {
 	s.runDeferred()
 	s.evictMore()
 	if !s.ex.Cut { // half a transaction is nothing to save
-		s.advance()
+		each(s.parts.advance)
 	}
 	s.endExecution()
-}
-
-// advance gives everything that takes several passes its part of this one.
-func (s *Server) advance() {
-	s.persist.advance()
-	s.failover.advance()
-	s.stopping.advance()
-	if s.follow.host != "" && !s.persist.loads() {
-		s.follow.advance()
-	}
 }
 
 func (s *Server) beginExecution() { s.executing = s.ex.Tick() }
@@ -324,7 +313,7 @@ func (s *Server) expire() {
 		s.trace.Span(trace.Expire, begin, s.ex.Tick(), int(n))
 	}
 	if s.trace.Detailed() {
-		s.glass.expired()
+		each(s.parts.expired)
 	}
 }
 
@@ -353,17 +342,14 @@ func (s *Server) sleep() time.Duration {
 	if len(s.resumed) > 0 || len(s.pendingWrites) > 0 {
 		return 0
 	}
-	if s.evicting || s.persist.loads() || s.replicas.isUrgent() || s.follow.isUrgent() {
+	if s.evicting {
 		return 0
 	}
 	left := time.Duration(-1)
 	if at, ok := s.nextDeadline(); ok {
 		left = s.ex.Clock.Until(s.asleep, at)
 	}
-	if s.persist.isUrgent() && (left < 0 || left > paceWait) {
-		return paceWait
-	}
-	return left
+	return s.parts.limitSleep(left)
 }
 
 // nextDeadline returns, by Clock.Timeline, when the next timer or key is due.

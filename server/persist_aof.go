@@ -284,8 +284,8 @@ func (p *persistence) flush() (ok bool) {
 	}
 	err := a.flush(now)
 	if err != nil {
-		if p.fatal == nil {
-			p.fatal = fmt.Errorf("the append only file cannot be written, and appendfsync is always: %w", err)
+		if p.s.fatal == nil {
+			p.s.fatal = fmt.Errorf("the append only file cannot be written, and appendfsync is always: %w", err)
 			p.s.log('#', "Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...")
 		}
 		p.s.loop.Stop()
@@ -378,7 +378,7 @@ func (a *appendOnly) end() {
 	if a.p != nil {
 		a.p.s.lab.endSync() // Close would wait for it
 	}
-	if a.writer != nil && a.p.fatal == nil {
+	if a.writer != nil && a.p.s.fatal == nil {
 		a.p.s.log('*', "Calling fsync() on the AOF file.")
 		if err := a.writer.Close(); err != nil {
 			a.p.s.log('#', "Fail to fsync the AOF file: %v.", err)

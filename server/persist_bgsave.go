@@ -193,6 +193,17 @@ func (p *persistence) advance() {
 	}
 }
 
+// longestSleep lets the loop sleep as long as no file has to go on.
+func (p *persistence) longestSleep() time.Duration {
+	switch {
+	case p.loads():
+		return 0
+	case p.isUrgent():
+		return paceWait
+	}
+	return -1
+}
+
 // isUrgent reports whether the snapshot has work for another pass, soon.
 func (p *persistence) isUrgent() bool {
 	snapshot := p.underWay()

@@ -35,7 +35,6 @@ type persistence struct {
 	aof        appendOnly
 	pace       savePace   // of what is under way
 	saveDelay  *rdb.Delay // of its keys
-	fatal      error      // why Run ends: what was executed cannot be kept
 }
 
 // newPersistence gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
@@ -47,6 +46,18 @@ func newPersistence(s *Server) persistence {
 	}
 	p.aof.p, p.aof.rewrite.took = &s.persist, -1
 	return p
+}
+
+// part is the place of the files in a pass.
+func (p *persistence) part() part {
+	return part{
+		cron: func() (again bool) {
+			p.cron()
+			return p.waits()
+		},
+		advance: p.advance, flushed: p.flushed, beforeReplies: p.flush, longestSleep: p.longestSleep,
+		last: p.endLoading, end: p.end,
+	}
 }
 
 // folder is where the file is. Each of several masters has a folder of its own.
@@ -116,7 +127,7 @@ func (p *persistence) start() error {
 	if err := p.aof.refused(); err != nil && p.s.cfg.AppendOnly {
 		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. Exiting", err)}
 	}
-	if p.loadsInRun() {
+	if p.s.loadsInRun {
 		p.s.inbox.posted = append(p.s.inbox.posted, func() { p.loadBeside(p.loadAll, p.started) })
 		return nil
 	}
@@ -126,8 +137,6 @@ func (p *persistence) start() error {
 	}
 	return err
 }
-
-func (p *persistence) loadsInRun() bool { return p.s.cfg.SystemFiles && !p.s.cfg.LabDisk }
 
 // loadAll loads the append only file or the RDB file, if there is one (server.c: loadDataFromDisk). A master whose port
 // the system chooses has no folder yet, so it starts empty.
@@ -158,7 +167,7 @@ func (p *persistence) started(err error) {
 		err = p.s.follow.start()
 	}
 	if err != nil {
-		p.fatal = err
+		p.s.fatal = err
 		p.s.loop.Stop()
 		return
 	}

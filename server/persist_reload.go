@@ -95,7 +95,7 @@ func (p *persistence) loadFor(c *command.Call, load func() error) {
 			answer(errGivenUp)
 		case p.loads():
 			answer(p.s.ex.ErrLoading())
-		case p.loadsInRun():
+		case p.s.loadsInRun:
 			p.loadBeside(load, answer)
 		default:
 			answer(load())

@@ -1,6 +1,10 @@
 package server
 
-import "time"
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"time"
+)
 
 // figures are what INFO says of the server, beside Stats.
 type figures struct {
@@ -88,10 +92,17 @@ func (s *Server) countPass() {
 func (s *Server) countTraffic(c *client) {
 	s.stats.NetIn += c.NetIn
 	s.stats.NetOut += c.NetOut
-	if c.replicates() {
-		s.replicas.netOut += c.NetOut
+	if c.sess.Replica {
+		s.stats.ReplicaOut += c.NetOut
 	}
 	c.netIn += c.NetIn
 	c.netOut += c.NetOut
 	c.NetIn, c.NetOut = 0, 0
+}
+
+// newRunID returns a new name for this run. Tools notice a restart by it.
+func newRunID() string {
+	var b [20]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }

@@ -99,7 +99,7 @@ func (r *replicas) isMyMaster(c *client) bool {
 		return false
 	}
 	host, _, err := net.SplitHostPort(f.link.addr)
-	return err == nil && c.replica.port == int64(f.port) && c.replica.host(c) == host
+	return err == nil && replicaOf(c).port == int64(f.port) && replicaOf(c).host(c) == host
 }
 
 // isOwn reports whether a history began at this server.

@@ -135,7 +135,7 @@ func (v *failover) check(want *failover, ms int64) error {
 	switch target := r.find(want.host, want.port); {
 	case target == nil:
 		return errFailoverNoTarget
-	case target.replica.state != online:
+	case replicaOf(target).state != online:
 		return errFailoverOffline
 	}
 	return nil
@@ -144,7 +144,7 @@ func (v *failover) check(want *failover, ms int64) error {
 // find returns the replica with an address (replication.c: findReplica).
 func (r *replicas) find(host string, port int64) *client {
 	for _, c := range r.all {
-		if !c.closed && c.replica.port == port && strings.EqualFold(c.replica.host(c), host) {
+		if !c.closed && replicaOf(c).port == port && strings.EqualFold(replicaOf(c).host(c), host) {
 			return c
 		}
 	}
@@ -167,7 +167,7 @@ func (v *failover) advance() {
 		return
 	}
 	for _, c := range v.s.replicas.all {
-		rep := c.replica
+		rep := replicaOf(c)
 		if c.closed || rep.state != online || rep.acked != v.s.replicas.stream.Offset {
 			continue
 		}
@@ -227,7 +227,7 @@ func (v *failover) takeOver(c *command.Call) error {
 		return errNotMaster
 	case !strings.EqualFold(string(c.Args[1]), s.replicas.stream.ID):
 		return errOtherHistory
-	case c.Sess.Index >= 0 && s.running.replica != nil && s.lab.holdsStream(s.running):
+	case c.Sess.Index >= 0 && replicaOf(s.running) != nil && s.lab.holdsStream(s.running):
 		return errHeld // before the promotion: the refusal makes the other server a master again
 	}
 	s.follow.promote()

@@ -257,7 +257,7 @@ func (f *following) cannotKeep() {
 	const period = 10e9 // ns from one line of the log to the next
 	switch {
 	case !f.s.cfg.ReplicaIgnoreDiskErrors:
-		f.s.persist.fatal = errors.New("Replica was unable to write command to disk.")
+		f.s.fatal = errors.New("Replica was unable to write command to disk.")
 		f.s.loop.Stop()
 	case f.warned == 0 || f.s.now-f.warned > period:
 		f.warned = f.s.now

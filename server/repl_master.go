@@ -36,7 +36,6 @@ type replicas struct {
 	leftFile bool // a file was written for replicas, and nothing else needs it
 
 	full, partial, refused int64 // synchronizations
-	netOut                 int64 // bytes written
 }
 
 // The requests that only a server sends to its replicas.
@@ -143,7 +142,7 @@ func (r *replicas) limit() {
 func (r *replicas) trim() {
 	keep, unread := r.stream.Offset+1, true
 	for _, c := range r.all {
-		switch rep := c.replica; {
+		switch rep := replicaOf(c); {
 		case c.closed:
 			unread = false // its output is dropped with it
 		case rep.follows:
@@ -177,11 +176,11 @@ func (r *replicas) handOver() {
 
 // getsStream reports whether a replica gets what is new in the stream.
 func getsStream(c *client) bool {
-	return !c.closed && c.replica.state == online && !c.replica.onAck
+	return !c.closed && replicaOf(c).state == online && !replicaOf(c).onAck
 }
 
 func (r *replicas) handTo(c *client) {
-	rep := c.replica
+	rep := replicaOf(c)
 	if len(c.Out.Buf) > 0 { // a replica gets no replies, so it must not send what has one
 		if line, _, _ := bytes.Cut(c.Out.Buf, []byte("\r\n")); line[0] == '-' {
 			r.s.log('#', "== CRITICAL == This master is sending an error to its replica: '%s' after processing the command "+
@@ -207,7 +206,7 @@ func (r *replicas) handTo(c *client) {
 
 // next returns the bytes of the stream that follow for c, nil if it has enough to write.
 func (r *replicas) next(c *client) []byte {
-	rep, last := c.replica, r.s.lab.streamEnd(c)
+	rep, last := replicaOf(c), r.s.lab.streamEnd(c)
 	if c.Out.RefLen >= handMost {
 		rep.more = rep.cursor.From() <= min(r.stream.Offset, last)
 		return nil
@@ -237,7 +236,7 @@ func (r *replicas) tell(c *client, format string, args ...any) {
 // isUrgent reports whether a replica has room for more that waits for it.
 func (r *replicas) isUrgent() bool {
 	for _, c := range r.all {
-		if c.replica.more && !c.full && !c.closed && !c.muted && c.lab.keysAt == 0 {
+		if replicaOf(c).more && !c.full && !c.closed && !c.muted && !c.withheld {
 			return true
 		}
 	}
@@ -267,11 +266,11 @@ func (r *replicas) look() {
 	for _, c := range r.all {
 		switch {
 		case c.closed:
-		case c.lab.keysAt > 0:
+		case c.withheld:
 			r.hearten(c)
 		case r.isLate(c):
 			r.s.close(c)
-		case c.replica.state == waitsForStart || c.replica.state == waitsForEnd && !r.sync.isStreamed():
+		case replicaOf(c).state == waitsForStart || replicaOf(c).state == waitsForEnd && !r.sync.isStreamed():
 			r.tell(c, "\n") // the replica sees that its master is there
 		}
 	}
@@ -298,7 +297,7 @@ func (r *replicas) hearten(c *client) {
 
 // isLate reports whether a replica has been silent for longer than repl-timeout, or takes no byte of its keys.
 func (r *replicas) isLate(c *client) bool {
-	rep, timeout := c.replica, int64(r.s.cfg.ReplTimeout)*1e9
+	rep, timeout := replicaOf(c), int64(r.s.cfg.ReplTimeout)*1e9
 	switch {
 	case rep.state == online && !rep.old && r.now()-rep.heard > timeout:
 		r.s.log('#', "Disconnecting timedout replica (streaming sync): %s", r.name(c))
@@ -319,7 +318,7 @@ func (r *replicas) isLate(c *client) bool {
 func (r *replicas) countGood() {
 	r.good = 0
 	for _, c := range r.all {
-		if !c.closed && c.replica.state == online && r.lag(c) <= int64(r.s.cfg.MinReplicasMaxLag) {
+		if !c.closed && replicaOf(c).state == online && r.lag(c) <= int64(r.s.cfg.MinReplicasMaxLag) {
 			r.good++
 		}
 	}
@@ -328,7 +327,7 @@ func (r *replicas) countGood() {
 }
 
 // lag is how many seconds ago a replica has told its offset.
-func (r *replicas) lag(c *client) int64 { return (r.now() - c.replica.heard) / 1e9 }
+func (r *replicas) lag(c *client) int64 { return (r.now() - replicaOf(c).heard) / 1e9 }
 
 // configured follows the configuration.
 func (r *replicas) configured() {
@@ -340,11 +339,11 @@ func (r *replicas) configured() {
 // smallestBacklog is in bytes (server.h: CONFIG_REPL_BACKLOG_MIN_SIZE).
 const smallestBacklog = 16 << 10
 
-func (r *replicas) resetStats() { r.full, r.partial, r.refused, r.netOut = 0, 0, 0, 0 }
+func (r *replicas) resetStats() { r.full, r.partial, r.refused = 0, 0, 0 }
 
 // left forgets a replica whose connection has ended.
 func (r *replicas) left(c *client) {
-	rep := c.replica
+	rep := replicaOf(c)
 	if rep == nil || rep.state == noReplica {
 		return
 	}

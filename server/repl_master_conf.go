@@ -41,9 +41,7 @@ func (s *Server) replconf(c *command.Call) error {
 	if me.internal != nil || len(c.Args)%2 == 0 {
 		return errSyntax
 	}
-	if me.replica == nil {
-		me.replica = &replica{stream: &s.replicas.stream}
-	}
+	rep := s.replicas.of(me)
 	for i := 1; i < len(c.Args); i += 2 {
 		switch name := c.Args[i]; {
 		case is(name, "ack"):
@@ -52,7 +50,7 @@ func (s *Server) replconf(c *command.Call) error {
 		case is(name, "getack"): // it asks a replica
 			return nil
 		default:
-			if err := me.replica.set(s, name, c.Args[i+1]); err != nil {
+			if err := rep.set(s, name, c.Args[i+1]); err != nil {
 				return err
 			}
 		}
@@ -112,10 +110,10 @@ func (rep *replica) set(s *Server, name, value []byte) error {
 
 // heard takes the offset that a replica has executed: ACK offset [FACK offset].
 func (r *replicas) heard(c *client, args [][]byte) {
-	if !c.replicates() {
+	if !c.sess.Replica {
 		return
 	}
-	rep := c.replica
+	rep := replicaOf(c)
 	acked, ok := ascii.ParseInt(args[0])
 	if !ok {
 		return

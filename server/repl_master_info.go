@@ -18,7 +18,7 @@ func (r *report) infoReplication() {
 	}
 	n := 0
 	for _, c := range rs.all {
-		rep := c.replica
+		rep := replicaOf(c)
 		lag := int64(0)
 		switch rep.state {
 		case gotRDB:
@@ -48,16 +48,16 @@ func (s *Server) role(c *command.Call) error {
 	c.Int(r.stream.Offset)
 	var on []*client
 	for _, other := range r.all {
-		if other.replica.state == online {
+		if replicaOf(other).state == online {
 			on = append(on, other)
 		}
 	}
 	c.Array(len(on))
 	for _, other := range on {
 		c.Array(3)
-		c.BulkString(other.replica.host(other))
-		c.BulkInt(other.replica.port)
-		c.BulkInt(other.replica.acked)
+		c.BulkString(replicaOf(other).host(other))
+		c.BulkInt(replicaOf(other).port)
+		c.BulkInt(replicaOf(other).acked)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/replication"
@@ -73,9 +72,6 @@ func (st replicaState) String() string {
 	return ""
 }
 
-// replicates reports whether c is a replica.
-func (c *client) replicates() bool { return c.replica != nil && c.replica.state != noReplica }
-
 // outputMem is client.outputMem for a replica: what it has not got of the stream. The keys do not count: the output has
 // only a few of them at a time, or in a lab all of them until they are due.
 func (rep *replica) outputMem(c *client) int {
@@ -83,10 +79,39 @@ func (rep *replica) outputMem(c *client) int {
 	if rep.follows {
 		waiting = int(rep.stream.Offset + 1 - rep.cursor.From())
 	}
-	if rep.state == noReplica || rep.state == online && c.lab.keysAt == 0 {
+	if rep.state == noReplica || rep.state == online && !c.withheld {
 		waiting += c.Unsent()
 	}
 	return waiting
+}
+
+// replicaKey is where a client keeps what it is as a replica.
+type replicaKey struct{}
+
+// replicaOf returns what c is as a replica, or nil.
+func replicaOf(c *client) *replica {
+	rep, _ := c.attached(replicaKey{}).(*replica)
+	return rep
+}
+
+// of returns what c is as a replica, or prepares for that.
+func (r *replicas) of(c *client) *replica {
+	if rep := replicaOf(c); rep != nil {
+		return rep
+	}
+	rep := &replica{stream: &r.stream}
+	c.attach(replicaKey{}, rep)
+	c.counts = &counting{func() int { return rep.outputMem(c) }, func() int64 { return rep.leastLimit() }}
+	return rep
+}
+
+// leastLimit is the least hard limit of a replica's output: what it may ask for must fit (networking.c:
+// checkClientOutputBufferLimits).
+func (rep *replica) leastLimit() int64 {
+	if rep.state == noReplica {
+		return 0
+	}
+	return rep.stream.Size
 }
 
 // host is the address of a replica.
@@ -103,19 +128,19 @@ func (rep *replica) host(c *client) string {
 
 // name is how the log calls a replica (replication.c: replicationGetSlaveName).
 func (r *replicas) name(c *client) string {
-	host := c.replica.host(c)
-	if c.replica.port == 0 {
+	host := replicaOf(c).host(c)
+	if replicaOf(c).port == 0 {
 		return host + ":<unknown-replica-port>"
 	}
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	return host + ":" + strconv.FormatInt(c.replica.port, 10)
+	return host + ":" + strconv.FormatInt(replicaOf(c).port, 10)
 }
 
 // add makes c a replica.
 func (r *replicas) add(c *client, state replicaState) {
-	c.replica.state, c.replica.asked, c.sess.Replica = state, r.s.ex.Now.Mono, true
+	replicaOf(c).state, replicaOf(c).asked, c.sess.Replica = state, r.s.ex.Now.Mono, true
 	r.all = append(r.all, c)
 	if state == waitsForStart {
 		r.s.lab.delayKeys(c)
@@ -128,13 +153,13 @@ func (r *replicas) add(c *client, state replicaState) {
 
 // forget makes c no replica.
 func (r *replicas) forget(c *client) {
-	rep := c.replica
+	rep := replicaOf(c)
 	if rep.file != nil {
 		_ = rep.file.Close() // it was only read
 		rep.file = nil
 	}
 	rep.state, rep.follows, c.sess.Replica = noReplica, false, false
-	c.lab.keysAt = 0 // an error that follows is not late
+	c.withheld = false // an error that follows is not late
 	r.all = slices.DeleteFunc(r.all, func(other *client) bool { return other == c })
 	if r.sync != nil {
 		r.leave(r.sync, c)
@@ -147,7 +172,7 @@ func (r *replicas) forget(c *client) {
 
 // putOnline notes that a replica has all keys. The stream follows (replication.c: replicaPutOnline).
 func (r *replicas) putOnline(c *client) {
-	rep := c.replica
+	rep := replicaOf(c)
 	if rep.rdbOnly {
 		r.s.log('*', "RDB transfer completed, rdb only replica (%s) should be disconnected asap", r.name(c))
 		rep.state, c.sess.CloseAfterReply = gotRDB, true
@@ -178,21 +203,21 @@ func (r *replicas) fileEnded(y *fullSync, err error) {
 		}
 		f, err := r.s.persist.disk.Open(r.s.persist.path())
 		if err == nil {
-			c.replica.left, err = f.Size()
+			replicaOf(c).left, err = f.Size()
 		}
 		if err != nil {
 			r.s.log('#', "SYNC failed. Can't open/stat DB after BGSAVE: %v", err)
 			r.s.close(c)
 			continue
 		}
-		c.replica.file, c.replica.state = f, getsFile
-		r.tell(c, "$%d\r\n", c.replica.left)
+		replicaOf(c).file, replicaOf(c).state = f, getsFile
+		r.tell(c, "$%d\r\n", replicaOf(c).left)
 	}
 }
 
 // handFile hands over the next pieces of the file that a replica gets (replication.c: sendBulkToSlave).
 func (r *replicas) handFile(c *client) {
-	rep := c.replica
+	rep := replicaOf(c)
 	for rep.left > 0 && c.Out.RefLen < handMost {
 		piece := rep.handed.written(c.Out.RefLen)
 		if piece == nil {
@@ -236,7 +261,7 @@ func (r *replicas) removeFile() {
 		return
 	}
 	for _, c := range r.all {
-		if c.replica.state == waitsForStart || c.replica.state == getsFile {
+		if replicaOf(c).state == waitsForStart || replicaOf(c).state == getsFile {
 			return
 		}
 	}
@@ -245,14 +270,4 @@ func (r *replicas) removeFile() {
 	if err := p.disk.Remove(p.path()); err != nil {
 		r.s.log('#', "Can't remove %s: %v", p.path(), err)
 	}
-}
-
-// outputLimit is the limit of c in client-output-buffer-limit. For a replica it is no less than the backlog: what a
-// replica may ask for must fit (networking.c: checkClientOutputBufferLimits).
-func (cs *clients) outputLimit(c *client) config.OutputLimit {
-	limit := cs.s.cfg.OutputLimits[c.class()]
-	if c.replicates() && limit.Hard > 0 {
-		limit.Hard = max(limit.Hard, cs.s.replicas.stream.Size)
-	}
-	return limit
 }

@@ -11,7 +11,7 @@ import (
 func (r *replicas) startWaiting() {
 	waiting, oldest := r.waiting(), r.s.ex.Now.Mono
 	for _, c := range waiting {
-		oldest = min(oldest, c.replica.asked)
+		oldest = min(oldest, replicaOf(c).asked)
 	}
 	cfg := r.s.cfg
 	enough := cfg.ReplDisklessMax > 0 && len(waiting) >= cfg.ReplDisklessMax
@@ -29,14 +29,14 @@ type demand struct {
 }
 
 func (r *replicas) demandOf(c *client) demand {
-	return demand{r.needsOlder(c), c.replica.filtered, c.replica.wantsLibrary}
+	return demand{r.needsOlder(c), replicaOf(c).filtered, replicaOf(c).wantsLibrary}
 }
 
 // waiting returns the replicas that wait for a snapshot and demand the same as the first of them. The others go on
 // waiting.
 func (r *replicas) waiting() (same []*client) {
 	for _, c := range r.all {
-		if c.replica.state == waitsForStart && !c.closed && (len(same) == 0 || r.demandOf(c) == r.demandOf(same[0])) {
+		if replicaOf(c).state == waitsForStart && !c.closed && (len(same) == 0 || r.demandOf(c) == r.demandOf(same[0])) {
 			same = append(same, c)
 		}
 	}
@@ -50,7 +50,7 @@ func (r *replicas) start() {
 	wants := r.demandOf(waiting[0])
 	streamed, target := r.s.cfg.ReplDisklessSync, "disk"
 	for _, c := range waiting {
-		streamed = streamed && c.replica.takesEOF
+		streamed = streamed && replicaOf(c).takesEOF
 	}
 	if streamed || wants.older || wants.filtered {
 		target, y.mark = "replicas sockets", newRunID()
@@ -106,6 +106,6 @@ func (r *replicas) savingFor(waiting []*client) *rdb.Saving {
 // needsOlder reports whether a replica gets a stream in the format of Redis from a server that plays Valkey 9. Redis,
 // and Valkey before 9, read no other. Who takes no stream gets the file as it is.
 func (r *replicas) needsOlder(c *client) bool {
-	return c.replica.takesEOF && r.s.persist.format() == rdb.FormatValkey &&
-		dialect.Compare(c.replica.version, "9.0.0") < 0
+	return replicaOf(c).takesEOF && r.s.persist.format() == rdb.FormatValkey &&
+		dialect.Compare(replicaOf(c).version, "9.0.0") < 0
 }

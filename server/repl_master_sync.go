@@ -45,7 +45,7 @@ func (s *Server) psync(c *command.Call) error {
 	r, me := &s.replicas, s.running
 	from, isNumber := ascii.ParseInt(c.Args[2])
 	switch {
-	case me.replicates() || c.Sess.Monitor:
+	case me.sess.Replica || c.Sess.Monitor:
 		return nil
 	case len(c.Args) > 3 && is(c.Args[3], "failover"):
 		if err := s.failover.takeOver(c); err != nil {
@@ -76,22 +76,20 @@ func (s *Server) psync(c *command.Call) error {
 func (s *Server) syncCommand(c *command.Call) error {
 	me := s.running
 	switch {
-	case me.replicates() || c.Sess.Monitor:
+	case me.sess.Replica || c.Sess.Monitor:
 		return nil
 	}
 	if err := s.replicas.ask(me); err != nil {
 		return err
 	}
-	me.replica.old = true
+	replicaOf(me).old = true
 	s.replicas.fullSync(me)
 	return nil
 }
 
 // ask checks whether a client may become a replica now.
 func (r *replicas) ask(c *client) error {
-	if c.replica == nil {
-		c.replica = &replica{stream: &r.stream}
-	}
+	rep := r.of(c)
 	switch {
 	case r.s.failover.state != noFailover:
 		return errNoSync
@@ -102,7 +100,7 @@ func (r *replicas) ask(c *client) error {
 		return errNoLink
 	case c.Unsent() > 0:
 		return errPendingOutput
-	case c.replica.filtered && !c.replica.takesEOF:
+	case rep.filtered && !rep.takesEOF:
 		return errFilterEOF
 	case r.s.lab.holdsStream(c):
 		return errHeld
@@ -140,7 +138,7 @@ func (r *replicas) mayContinue(c *client, id string, from int64) bool {
 // goOn gives a replica the stream from a byte on.
 func (r *replicas) goOn(c *client, from int64) {
 	r.add(c, online)
-	rep := c.replica
+	rep := replicaOf(c)
 	rep.heard, rep.follows, rep.cursor = r.now(), true, r.stream.Reader(from)
 	if rep.takesNewID {
 		r.tell(c, "+CONTINUE %s\r\n", r.stream.ID)
@@ -168,7 +166,7 @@ func (r *replicas) fullSync(c *client) {
 		r.s.log('*', "Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC")
 	case y != nil || r.s.persist.underWay() != nil:
 		r.s.log('*', "Can't attach the replica to the current BGSAVE. Waiting for next BGSAVE for SYNC")
-	case r.s.cfg.ReplDisklessSync && c.replica.takesEOF && r.s.cfg.ReplDisklessDelay > 0:
+	case r.s.cfg.ReplDisklessSync && replicaOf(c).takesEOF && r.s.cfg.ReplDisklessDelay > 0:
 		r.s.log('*', "Delay next BGSAVE for diskless SYNC")
 	default:
 		r.start()
@@ -178,8 +176,8 @@ func (r *replicas) fullSync(c *client) {
 // takes reports whether another replica may have the file that is being written. One of the members must have kept
 // the stream since its beginning.
 func (y *fullSync) takes(c *client) bool {
-	keeps := func(m *client) bool { return !m.closed && m.replica.follows }
-	return c.replica.rdbOnly || slices.ContainsFunc(y.members, keeps)
+	keeps := func(m *client) bool { return !m.closed && replicaOf(m).follows }
+	return replicaOf(c).rdbOnly || slices.ContainsFunc(y.members, keeps)
 }
 
 // refuse says to a replica that it gets no keys.
@@ -192,7 +190,7 @@ func (r *replicas) refuse(c *client) {
 // join makes a replica get the snapshot, and the stream from its moment on (replication.c:
 // replicationSetupSlaveForFullResync).
 func (r *replicas) join(y *fullSync, c *client) {
-	rep := c.replica
+	rep := replicaOf(c)
 	y.members = append(y.members, c)
 	rep.state, rep.heard = waitsForEnd, r.now()
 	if !rep.rdbOnly {
@@ -227,8 +225,8 @@ func (r *replicas) passOn() {
 		room, unsent := true, 0
 		for _, c := range y.members {
 			unsent = max(unsent, c.Out.RefLen)
-			c.replica.more = !c.closed && c.Out.RefLen >= handMost && c.lab.keysAt == 0
-			room = room && !c.replica.more
+			replicaOf(c).more = !c.closed && c.Out.RefLen >= handMost && !c.withheld
+			room = room && !replicaOf(c).more
 		}
 		if !room {
 			return
@@ -284,14 +282,14 @@ func (r *replicas) endStream(y *fullSync) {
 func (r *replicas) streamed(c *client) {
 	r.s.log('*', "Streamed RDB transfer with replica %s succeeded (socket). Waiting for REPLCONF ACK from replica to "+
 		"enable streaming", r.name(c))
-	c.replica.onAck = true
+	replicaOf(c).onAck = true
 	r.putOnline(c)
 }
 
 // sendFiltered sends what replicas want that want no keys: libraries of functions, or nothing.
 func (r *replicas) sendFiltered(y *fullSync, waiting []*client) {
 	saving := r.savingFor(waiting)
-	if !waiting[0].replica.wantsLibrary {
+	if !replicaOf(waiting[0]).wantsLibrary {
 		saving.Libraries = nil
 	}
 	var all bytes.Buffer

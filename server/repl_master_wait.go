@@ -129,7 +129,7 @@ func (r *replicas) isLocal(w *ackWait) bool {
 // replicationCountAcksByOffset, replicationCountAOFAcksByOffset).
 func (r *replicas) acknowledged(w *ackWait) (n int64) {
 	for _, c := range r.all {
-		rep := c.replica
+		rep := replicaOf(c)
 		has, told := rep.acked, rep.told != 0
 		if w.disk {
 			has, told = rep.synced, rep.hasFile
@@ -176,6 +176,14 @@ func (r *replicas) keepWaits() {
 	}
 	clear(r.waits[len(kept):])
 	r.waits = kept
+}
+
+// answerFsynced answers those who wait for the disk, if more is on it.
+func (r *replicas) answerFsynced() {
+	if a := &r.s.persist.aof; a.fsynced {
+		a.fsynced = false
+		r.answerWaits()
+	}
 }
 
 // answerWaits answers the clients whose writes are where they have to be (replication.c:

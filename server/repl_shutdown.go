@@ -103,7 +103,7 @@ func (e *stopping) cancel() {
 // haveAll reports whether each replica has told that it has everything (server.c: isReadyToShutdown).
 func (r *replicas) haveAll() bool {
 	for _, c := range r.all {
-		if !c.closed && c.replica.acked != r.stream.Offset {
+		if !c.closed && replicaOf(c).acked != r.stream.Offset {
 			return false
 		}
 	}
@@ -114,7 +114,7 @@ func (r *replicas) haveAll() bool {
 func (r *replicas) logLag() {
 	lagging := 0
 	for _, c := range r.all {
-		rep := c.replica
+		rep := replicaOf(c)
 		if rep.acked == r.stream.Offset {
 			continue
 		}

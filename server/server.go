@@ -14,7 +14,7 @@
 //	   execute          all complete commands, in order           (never in a thread)
 //	   expire           keys that are due
 //	   execute          clients whose wait is over                hold.go
-//	   append           changes, to the append only file          persist_aof.go
+//	   beforeReplies    the append only file, replicas            parts.go
 //	   write            all waiting replies                       (I/O threads may do that)
 //	   close            clients that have ended                   client.go
 //
@@ -29,6 +29,7 @@
 // Several servers can live in one process, as Masters. Each has its own goroutine. Other masters and the
 // program around send internal requests, which come over no connection (internal_request.go).
 //
+// Everything else attaches itself to the pass, at one of two places: parts.go adds a step to it, hooks.go replaces one.
 // The files named persist_*.go keep the data in a file, those named repl_master*.go feed replicas, those named
 // repl_follow*.go make this server a replica, those named lab_*.go make failures happen, for tests, and those named
 // glass_*.go show and stop the pass, point by point. No other file needs them to be understood. The files named
@@ -40,16 +41,10 @@
 package server
 
 import (
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
-	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
@@ -84,29 +79,26 @@ type Server struct {
 	recorder   recorder  // of the trace: trace.go
 	debugging  debugging // what DEBUG has set: cmd_debug.go
 	migrate    migrateSockets
-	persist    persistence // persist_*.go
-	replicas   replicas    // repl_master*.go
-	follow     following   // repl_follow*.go
-	failover   failover    // repl_failover.go
-	stopping   stopping    // repl_shutdown.go
 	oomScore   oomScore
 
 	// What a plain server does not have.
-	hooks hooks       // what a lab, the glass or --exec queue replaces
-	lab   *labState   // nil unless the directive lab is on
-	glass *glassState // nil unless the directive watch is set
-	queue *execQueue  // nil for --exec inline
+	wings            // masters_new.go
+	parts parts      // what they do in a pass: parts.go
+	hooks hooks      // what they replace: hooks.go
+	queue *execQueue // nil for --exec inline
 
 	bubble *reactor.Bubble // of testing/synctest that the server lives in, or nil
 
 	trace *trace.Thread // main's row, nil while nothing is recorded
 
-	masters int     // how many this process has, replicas included
-	number  int     // the number of this one, from 1
-	group   int     // the number of its master at the start: its own, or that of the one it follows
-	port    int     // at the start
-	peers   Masters // all of them, with this one
-	names   names   // of connections to come
+	masters int   // how many servers this process has
+	number  int   // the number of this one, from 1
+	group   int   // the number of its master at the start: its own, or that of the one it follows
+	port    int   // at the start
+	names   names // of connections to come
+
+	loadsInRun bool  // somebody loads data once Run has begun, and then calls loaded
+	fatal      error // why Run ends: what was executed cannot be kept
 
 	timers reactor.Timers // by Clock.Timeline: timeouts of clients, the end of a pause
 
@@ -129,6 +121,7 @@ type Server struct {
 type Stats struct {
 	Connections, Rejected int64 // accepted ever; refused because of maxclients
 	NetIn, NetOut         int64 // bytes read and written
+	ReplicaOut            int64 // of them, written to replicas
 	Reads, Writes         int64 // sockets read and written
 	ThreadedReads         int64 // of them, in passes that I/O threads took part in
 	ThreadedWrites        int64
@@ -139,154 +132,6 @@ type Stats struct {
 	OutputLimitClosed     int64
 	QueryLimitClosed      int64
 	EvictedClients        int64
-}
-
-// commands are what every server of this process can execute, unless it has a dialect of its own.
-var commands = newCommands(dialect.Named(dialect.Default))
-
-func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
-	return command.CommandsOf(d, clientRows(), serverRows(), persistRows(), replicaRows(), waitRows(), followRows(),
-		aclRows(), labRows(), more)
-}
-
-// New makes a server that listens. It answers nothing before Run.
-func New(cfg *config.Config, log Log) (*Server, error) {
-	if err := writeLabTLS(cfg); err != nil {
-		return nil, err
-	}
-	s, err := newServer(cfg, log, 1, 1)
-	if err != nil {
-		return nil, err
-	}
-	s.peers = Masters{s}
-	return s, nil
-}
-
-// newServer is New for one of several masters of this process. The caller sets peers.
-func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error) {
-	if cfg.Seed == 0 {
-		cfg.Seed = newSeed()
-	}
-	if err := checkLab(cfg); err != nil {
-		return nil, err
-	}
-	cfg.Dialect = dialect.OfMaster(cfg.Dialect, cfg.MasterOf(number))
-	clock := clock.New()
-	loop, err := reactor.New(cfg.Multiplexer, clock.Mono)
-	if err != nil {
-		return nil, err
-	}
-	s := &Server{
-		cfg: cfg, log: log, loop: loop, number: number, masters: masters, commands: commands,
-		ks: newKeyspace(cfg), group: cfg.MasterOf(number),
-	}
-	switch {
-	case cfg.LabMaint:
-		s.commands = newCommands(dialect.Named(cfg.Dialect), maintRows()...)
-	case cfg.Dialect != dialect.Default:
-		s.commands = newCommands(dialect.Named(cfg.Dialect))
-	}
-	s.makeParts(clock)
-	if cfg.Bubble {
-		s.enterBubble()
-	}
-	if cfg.Exec == "queue" {
-		s.installQueue()
-	}
-	if cfg.Lab {
-		clock.Lab = clock.NewLab()
-		s.lab = s.newLab(clock)
-	}
-	if err := s.newGlass(clock); err != nil {
-		loop.Close()
-		return nil, err
-	}
-	loop.AfterSleep(s.afterSleep)
-	loop.BeforeSleep(s.beforeSleep)
-	if s.queue == nil {
-		loop.AtEnd(s.endLoading)
-	}
-	if err := s.newExecutor(clock); err != nil {
-		loop.Close()
-		return nil, err
-	}
-	s.figures.started = s.ks.Now
-	if err := s.persist.start(); err != nil {
-		loop.Close()
-		return nil, err
-	}
-	s.clients.setOutputTrigger()
-	s.clients.setMemoryLimits()
-	s.replicas.configured()
-	s.figures.peakMem = s.figures.usedMemory()
-	if !s.clients.fit() {
-		s.persist.end()
-		loop.Close()
-		return nil, errors.New("too few open files allowed")
-	}
-	if cfg.Trace != "" {
-		s.recorder.start()
-	}
-	s.cronTimer = loop.After(cronPeriod, s.cron)
-	err = s.listeners.open()
-	if err == nil {
-		err = s.lab.refuseOpen()
-	}
-	if err == nil && !s.persist.loadsInRun() {
-		err = s.follow.start()
-	}
-	if err != nil {
-		s.listeners.close()
-		s.persist.end()
-		loop.Close()
-		return nil, err
-	}
-	if number == 1 { // the process has one score
-		if err := s.oomScore.apply(cfg); err != nil {
-			s.log('#', "%v", err) // redis-server starts all the same
-		}
-	}
-	s.port = s.Port()
-	s.lab.keepConfig()
-	s.lab.warnOfOpen()
-	return s, nil
-}
-
-// makeParts makes the parts of a new server. Those with methods know the server.
-func (s *Server) makeParts(clock *clock.Clock) {
-	s.clients = clients{s: s, byID: map[int64]*client{}}
-	s.listeners.s, s.pausing.s, s.monitors.s, s.recorder.s, s.debugging.s = s, s, s, s, s
-	s.persist = newPersistence(s)
-	s.replicas = newReplicas(s)
-	s.follow.s, s.failover.s, s.stopping = s, s, stopping{s: s, asked: new(atomic.Bool)}
-	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
-	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
-	s.figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
-}
-
-func newKeyspace(cfg *config.Config) *store.Keyspace {
-	return store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed})
-}
-
-// newExecutor makes the executor of this server over its keyspace. That is the state of a Redis that has
-// just started.
-func (s *Server) newExecutor(clock *clock.Clock) error {
-	s.ex = command.New(s.cfg, s.ks, clock, host{s}, s.commands)
-	for _, r := range s.cfg.Renames {
-		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
-			return &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
-		}
-	}
-	s.lab.install()
-	s.glass.install()
-	return s.loadUsers()
-}
-
-// newRunID returns a new name for this run. Tools notice a restart by it.
-func newRunID() string {
-	var b [20]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }
 
 // Addrs returns the addresses that the server listens on without TLS, with the port that the system
@@ -313,34 +158,31 @@ func (ls *listeners) addrs(withTLS bool) (addrs []string) {
 // Run serves until Stop. The calling goroutine becomes the one that executes
 // every command.
 func (s *Server) Run() error {
-	if !s.persist.loadsInRun() {
+	if !s.loadsInRun {
 		s.loaded()
 	}
 	s.pool.Start(s.cfg.IOThreads, s.cfg.IOThreadsDoReads)
 	s.pool.Record(s.recorder.rows)
 	s.queue.start()
 	err := s.loop.Run()
-	s.glass.open()
+	each(s.parts.hurry)
 	s.queue.stop()
 	s.pool.Stop()
 	s.recorder.save()
 	s.listeners.close()
 	s.handshakes.end()
-	s.replicas.flush()
-	s.follow.end()
+	each(s.parts.stop)
 	for _, c := range s.clients.byID {
 		s.free(c)
 	}
-	s.lab.closeLingering()
 	s.migrate.closeFirst(len(s.migrate))
-	s.glass.end()
+	each(s.parts.end)
 	s.inbox.close()
-	s.persist.end()
 	s.loop.Close()
 	if err != nil {
 		return fmt.Errorf("event loop: %w", err)
 	}
-	return s.persist.fatal
+	return s.fatal
 }
 
 // loaded tells who has asked that the data are loaded.
@@ -349,12 +191,6 @@ func (s *Server) loaded() {
 		s.Loaded = nil
 		tell()
 	}
-}
-
-// endLoading ends the coroutines that load.
-func (s *Server) endLoading() {
-	s.persist.endLoading()
-	s.follow.abortSync()
 }
 
 // Dedicated tells the server that its process does nothing else. Call it before Run. With io-threads, the
@@ -370,14 +206,6 @@ func (s *Server) EagerThreads() { s.pool.Eager() }
 
 // Stop ends Run after this pass. Any goroutine may call it.
 func (s *Server) Stop() {
-	s.glass.open()
+	each(s.parts.hurry)
 	s.loop.Post(s.loop.Stop)
-}
-
-// Terminate is Stop for SIGTERM, or for SIGINT. It saves the data if the configuration says so. The end may have
-// to wait: see stopping. SHUTDOWN ABORT takes the signal back meanwhile. Any goroutine may call it.
-func (s *Server) Terminate(interrupt bool) {
-	s.glass.open()
-	s.stopping.asked.Store(true)
-	s.loop.Post(func() { s.stopping.signal(interrupt) })
 }

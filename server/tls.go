@@ -113,7 +113,6 @@ func (hs *handshakes) shaken(h *handshake, err error) {
 		return
 	}
 	if c := hs.s.listeners.welcome(h.fd, h.addr, h.laddr, h.tls); c != nil {
-		hs.s.lab.muteNew(c)
 		hs.s.readHandler(c)
 	}
 }

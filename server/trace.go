@@ -18,13 +18,15 @@ import (
 // recorder records a trace of the server.
 type recorder struct {
 	s    *Server
-	rows *trace.Recorder // nil before the first trace, unless the directive watch is set
+	rows *trace.Recorder // nil before the first trace, unless somebody shares it
+
+	isShared bool // the threads have their rows already, and a recording is only a part of what they get
 }
 
 // start begins a recording and drops the one before. A server with a View of package glass has its
 // threads already.
 func (rec *recorder) start() {
-	if rec.s.glass == nil {
+	if !rec.isShared {
 		rec.rows = trace.New(rec.s.ex.Clock.Mono)
 		rec.into(rec.rows.Thread("main"))
 		rec.s.queue.record()
@@ -34,7 +36,7 @@ func (rec *recorder) start() {
 }
 
 func (rec *recorder) stop() {
-	if rec.s.glass != nil {
+	if rec.isShared {
 		rec.rows.Stop()
 		return
 	}

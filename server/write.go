@@ -15,7 +15,7 @@ import (
 // putClientInPendingWriteQueue). A full socket is left to the reply handler.
 func (s *Server) wantWrite(c *client) {
 	switch {
-	case c.closed || c.muted || c.protected || c.lab.keysAt > 0:
+	case c.closed || c.muted || c.protected || c.withheld:
 	case c.Sendable() > 0:
 		if !c.pendingWrite && !c.full {
 			c.pendingWrite = true
@@ -90,7 +90,7 @@ func (s *Server) wrote(c *client) {
 // replyHandler goes on writing when the socket of a client with much output has room
 // (networking.c: sendReplyToClient).
 func (s *Server) replyHandler(c *client) {
-	if c.protected || s.persist.fatal != nil {
+	if c.protected || s.fatal != nil {
 		return
 	}
 	s.trace.Mark()

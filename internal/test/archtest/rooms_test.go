@@ -20,12 +20,13 @@ import (
 func rooms() map[string][]string {
 	return map[string][]string{
 		"core":    {},
-		"cmd":     {"core"},
-		"persist": {"core"},
-		"repl":    {"core", "persist"},
-		"lab":     {"core", "persist", "repl"},
-		"glass":   {"core", "persist", "repl", "lab"},
-		"masters": {"core", "persist", "repl", "lab", "glass"},
+		"cmd":     {"core", "wings"},
+		"persist": {"core", "wings"},
+		"repl":    {"core", "wings", "persist"},
+		"lab":     {"core", "wings", "persist", "repl"},
+		"glass":   {"core", "wings", "persist", "repl", "lab"},
+		"masters": {"core", "wings", "persist", "repl", "lab", "glass", "cmd"},
+		"wings":   {"masters", "persist", "repl", "lab", "glass"}, // a field for each
 	}
 }
 
@@ -33,25 +34,19 @@ func rooms() map[string][]string {
 // leaves the table. No file may enter it.
 func trespasses() map[string][]string {
 	return map[string][]string{
-		"bubble.go":               {"masters"},
-		"busy.go":                 {"persist", "repl"},
-		"client.go":               {"cmd", "glass", "lab", "repl"},
-		"client_memory.go":        {"cmd", "repl"},
-		"clients.go":              {"repl"},
-		"cmd_client.go":           {"repl"},
+		"client.go":               {"cmd"},
+		"client_memory.go":        {"cmd"},
 		"cmd_config.go":           {"lab", "persist", "repl"},
 		"cmd_debug.go":            {"persist", "repl"},
 		"cmd_debug_data.go":       {"persist"},
 		"cmd_info.go":             {"masters", "persist", "repl"},
 		"cmd_info_memory.go":      {"lab", "repl"},
 		"cmd_memory_stats.go":     {"repl"},
-		"cmd_monitor.go":          {"glass", "repl"},
-		"cron.go":                 {"cmd", "persist"},
-		"hold.go":                 {"persist", "repl"},
-		"host.go":                 {"cmd", "persist"},
-		"internal_request.go":     {"glass", "lab", "masters"},
+		"cmd_monitor.go":          {"glass"},
+		"cron.go":                 {"cmd"},
+		"host.go":                 {"cmd"},
 		"lab_command.go":          {"cmd", "glass"},
-		"lab_crash.go":            {"cmd"},
+		"lab_crash.go":            {"cmd", "masters"},
 		"lab_doctor.go":           {"masters"},
 		"lab_failover.go":         {"masters"},
 		"lab_masters.go":          {"masters"},
@@ -63,8 +58,7 @@ func trespasses() map[string][]string {
 		"lab_replication_wait.go": {"masters"},
 		"lab_request.go":          {"glass"},
 		"lab_topology.go":         {"masters"},
-		"limits.go":               {"repl"},
-		"pass.go":                 {"cmd", "glass", "persist", "repl"},
+		"pass.go":                 {"cmd"},
 		"persist_aof.go":          {"cmd", "glass", "lab", "masters", "repl"},
 		"persist_bgsave.go":       {"lab"},
 		"persist_files.go":        {"cmd", "masters", "repl"},
@@ -73,7 +67,7 @@ func trespasses() map[string][]string {
 		"persist_reload.go":       {"repl"},
 		"persist_rewrite.go":      {"lab"},
 		"persist_shutdown.go":     {"cmd", "repl"},
-		"rates.go":                {"cmd", "repl"},
+		"rates.go":                {"cmd"},
 		"repl_chain.go":           {"cmd"},
 		"repl_failover.go":        {"lab"},
 		"repl_follow.go":          {"cmd", "lab", "masters"},
@@ -89,10 +83,8 @@ func trespasses() map[string][]string {
 		"repl_master_replica.go":  {"lab"},
 		"repl_master_sync.go":     {"lab"},
 		"repl_master_wait.go":     {"cmd"},
-		"server.go":               {"cmd", "glass", "lab", "masters", "persist", "repl"},
-		"tls.go":                  {"lab"},
+		"server.go":               {"cmd", "wings"},
 		"trace.go":                {"cmd"},
-		"write.go":                {"lab", "persist"},
 	}
 }
 

@@ -1,0 +1,105 @@
+package server
+
+import "time"
+
+// part is something beside the clients that needs a place in the life of the server: files, replicas, a lab. A part
+// attaches its functions, and the pass calls those of all parts in the order in which they were attached. nil stands
+// for nothing. A server without parts is the plain loop. Most functions run once a pass, none once a request.
+//
+//	called by                     function        does
+//	cron                          cron            what no request asks for
+//	executePhase                  advance         its share of what takes several passes
+//	processEventsWhileBlocked     inScript        the same, in the middle of a slow script
+//	serveReady                    served          answers clients that wait for something else than a key
+//	FLUSHALL                      flushed         learns that no key is left
+//	expire                        expired         looks at what the pass has expired
+//	beforeSleep, before write     beforeReplies   what comes before the first reply
+//	sleep                         longestSleep    lets the loop sleep, or not
+//	adopt                         joined          gets to know a connection
+//	free                          left            forgets a connection
+//	Stop, Terminate               hurry           lets the loop go on, because it is about to end
+//	Run, behind the last pass     last            ends its coroutines, where commands were executed
+//	Run, behind the loop          stop, end       ends, before and after all connections are closed
+type part struct {
+	cron          func() (again bool) // again: it has to run soon, even if no request comes
+	advance       func()              // not called while half a transaction stands in the keyspace
+	inScript      func()              // time stands still
+	served        func()
+	flushed       func()
+	expired       func()               // called only while the trace records details
+	beforeReplies func() (ok bool)     // not ok: no reply may be written, because the server ends
+	longestSleep  func() time.Duration // negative for no limit
+	joined        func(c *client)
+	left          func(c *client)
+	hurry         func() // any goroutine may call it
+	last          func()
+	stop          func()
+	end           func()
+}
+
+// parts are the functions of all parts.
+type parts struct {
+	cron          []func() bool
+	advance       []func()
+	inScript      []func()
+	served        []func()
+	flushed       []func()
+	expired       []func()
+	beforeReplies []func() bool
+	longestSleep  []func() time.Duration
+	joined, left  []func(c *client)
+	hurry         []func()
+	last          []func()
+	stop, end     []func()
+}
+
+// attach adds the functions of a part behind those of the others.
+func (ps *parts) attach(p part) {
+	add(&ps.cron, p.cron, p.cron != nil)
+	add(&ps.advance, p.advance, p.advance != nil)
+	add(&ps.inScript, p.inScript, p.inScript != nil)
+	add(&ps.served, p.served, p.served != nil)
+	add(&ps.flushed, p.flushed, p.flushed != nil)
+	add(&ps.expired, p.expired, p.expired != nil)
+	add(&ps.beforeReplies, p.beforeReplies, p.beforeReplies != nil)
+	add(&ps.longestSleep, p.longestSleep, p.longestSleep != nil)
+	add(&ps.joined, p.joined, p.joined != nil)
+	add(&ps.left, p.left, p.left != nil)
+	add(&ps.hurry, p.hurry, p.hurry != nil)
+	add(&ps.last, p.last, p.last != nil)
+	add(&ps.stop, p.stop, p.stop != nil)
+	add(&ps.end, p.end, p.end != nil)
+}
+
+func add[F any](to *[]F, fn F, isSet bool) {
+	if isSet {
+		*to = append(*to, fn)
+	}
+}
+
+// each calls all functions of a list.
+func each(all []func()) {
+	for _, fn := range all {
+		fn()
+	}
+}
+
+// mayReply reports whether replies may be written, after the parts have done what comes before them.
+func (ps *parts) mayReply() bool {
+	for _, fn := range ps.beforeReplies {
+		if !fn() {
+			return false
+		}
+	}
+	return true
+}
+
+// limitSleep shortens a sleep, negative for any, to what the parts allow.
+func (ps *parts) limitSleep(d time.Duration) time.Duration {
+	for _, fn := range ps.longestSleep {
+		if limit := fn(); limit >= 0 && (d < 0 || limit < d) {
+			d = limit
+		}
+	}
+	return d
+}

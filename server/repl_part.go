@@ -1,0 +1,41 @@
+package server
+
+import "time"
+
+// replication is the place of replicas, and of a replica, in a pass.
+func (s *Server) replication() part {
+	return part{
+		advance: func() {
+			s.failover.advance()
+			s.stopping.advance()
+			if s.follow.host != "" && !s.persist.loads() {
+				s.follow.advance()
+			}
+		},
+		inScript: s.stopping.advance,
+		beforeReplies: func() (ok bool) {
+			s.replicas.handOver()
+			return true
+		},
+		served: s.replicas.answerFsynced,
+		longestSleep: func() time.Duration {
+			if s.replicas.isUrgent() || s.follow.isUrgent() {
+				return 0
+			}
+			return -1
+		},
+		left: s.forgetPeer, last: s.follow.abortSync,
+		stop: func() {
+			s.replicas.flush()
+			s.follow.end()
+		},
+	}
+}
+
+// forgetPeer forgets a replica, or the master.
+func (s *Server) forgetPeer(c *client) {
+	s.replicas.left(c)
+	if c.sess.Master {
+		s.follow.lost(c)
+	}
+}

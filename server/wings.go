@@ -1,0 +1,13 @@
+package server
+
+// wings are what this process adds to the plain loop. Each attaches itself at the seam of parts.go and hooks.go.
+type wings struct {
+	persist  persistence // persist_*.go
+	replicas replicas    // repl_master*.go
+	follow   following   // repl_follow*.go
+	failover failover    // repl_failover.go
+	stopping stopping    // repl_shutdown.go
+	lab      *labState   // nil unless the directive lab is on
+	glass    *glassState // nil unless the directive watch is set
+	peers    Masters     // all servers of the process, with this one
+}
