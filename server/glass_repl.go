@@ -21,7 +21,7 @@ func (v *glassState) replicated() {
 	}
 	getters := 0
 	for _, c := range v.replicas.all {
-		if getsStream(c) && !v.lab.holdsStream(c) {
+		if getsStream(c) && v.link.refuses(c) == nil {
 			getters++
 		}
 	}

@@ -89,6 +89,8 @@ func (s *Server) newGlass(clock *clock.Clock) error {
 	s.glass = v
 	s.recorder.isShared = true
 	s.hooks.take = v.takes
+	s.persist.hooks.appended = v.appended
+	s.link.replicated, s.link.fed, s.link.read, s.link.told = v.replicated, v.fed, v.linkRead, v.linkTold
 	s.trace = v.view.Thread("main")
 	s.pool.Trace = s.trace
 	s.queue.record()

@@ -89,7 +89,9 @@ func (s *Server) newLab(clock *clock.Clock) *labState {
 	}
 	if s.cfg.LabDisk {
 		l.disk, _ = s.persist.disk.(*disk.Sim)
+		s.persist.hooks = fileHooks{pace: l.pace, endSync: l.endSync, beside: l.beside, isBehind: l.isBehind}
 	}
+	l.hookLinks(&s.link)
 	l.doctor = doctor.New(l.logFinding, nil, 0)
 	return l
 }

@@ -229,13 +229,6 @@ func (l *labState) acceptUnlessBlackhole(from *listener) {
 	l.limitLingering()
 }
 
-// muteNew is setMuted for a client whose handshake began before the network failed. There may be no lab.
-func (l *labState) muteNew(c *client) {
-	if l != nil {
-		l.setMuted(c)
-	}
-}
-
 // setMuted mutes c or ends that. The client's name decides, and it may have changed.
 func (l *labState) setMuted(c *client) {
 	muted := l.mutes(c)

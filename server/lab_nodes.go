@@ -8,26 +8,41 @@ import (
 
 // What the lab knows of the nodes of a process: masters, their replicas, and the links between them. A link is a client
 // of the master with the name replica-PORT, and one of the replica with the name master-PORT. So LAB PARTITION can cut
-// it. Without a lab, the methods that the rest of the server calls do nothing: linkName, cutsLink, noteLink,
-// noteSynced, notePromoted, noteDemoted, and those of lab_replication.go.
+// it.
+
+// hookLinks makes links and streams of replication obey the lab.
+func (l *labState) hookLinks(h *linkHooks) {
+	h.refuses = func(c *client) error {
+		if l.holdsStream(c) {
+			return errHeld
+		}
+		return nil
+	}
+	h.heard = func() {
+		if l.clock.Rate != 1 {
+			l.hearLinks()
+		}
+	}
+	h.streamEnd, h.passEnds, h.asked = l.streamEnd, l.mark, l.delayKeys
+	h.cuts, h.begun, h.up, h.promoted, h.demoted = l.cutsLink, l.setMuted, l.noteSynced, l.notePromoted, l.noteDemoted
+	h.down = func() { l.noteLink(lab.LinkDown, l.follow.port) }
+	h.waitsOn, h.name, h.realTime = awaitsLab, l.linkName, true
+}
 
 // awaitsLab reports whether c waits for a verb that does not end with the role of its server.
-func (c *client) awaitsLab() bool {
+func awaitsLab(c *client) bool {
 	last := c.sess.Last
 	return labOf(c).control && last != nil && last.Group == labGroup && last.Name != "lab|replication"
 }
 
 // linkName is the name of a link on one of its sides. to says what is on the other side.
 func (l *labState) linkName(to string, port int) string {
-	if l == nil {
-		return ""
-	}
 	return fmt.Sprintf("%s-%d", to, port)
 }
 
 // cutsLink reports whether the network holds up the link of this replica to its master.
 func (l *labState) cutsLink(port int) bool {
-	return l != nil && (l.blackhole || len(l.partitions) > 0 && l.hides(l.linkName("master", port)))
+	return l.blackhole || len(l.partitions) > 0 && l.hides(l.linkName("master", port))
 }
 
 // cutsOff reports whether the network keeps this node from another one.
@@ -84,43 +99,41 @@ func (l *labState) noteRole(event, what string, port int, id string) {
 }
 
 func (l *labState) noteLink(what string, port int) {
-	if l != nil {
-		l.noteRole(lab.EventLink, what, port, "")
-	}
+	l.noteRole(lab.EventLink, what, port, "")
 }
 
 // noteSynced is called when the link to the master is up.
-func (l *labState) noteSynced(how string) {
-	if l != nil {
-		l.linkCut.Store(l.cutsLink(l.follow.port))
-		l.noteRole(lab.EventSynced, how, l.follow.port, l.replicas.stream.ID)
-		if l.cfg.Replicas > 0 {
-			full := how == lab.SyncedFull
-			l.doctor.Synced(l.numberAt(l.follow.port)-1, l.replicas.stream.ID, l.ks.Now, full)
-		}
+func (l *labState) noteSynced(full bool) {
+	how := lab.SyncedPartial
+	if full {
+		how = lab.SyncedFull
+	}
+	l.linkCut.Store(l.cutsLink(l.follow.port))
+	l.noteRole(lab.EventSynced, how, l.follow.port, l.replicas.stream.ID)
+	if l.cfg.Replicas > 0 {
+		l.doctor.Synced(l.numberAt(l.follow.port)-1, l.replicas.stream.ID, l.ks.Now, full)
 	}
 }
 
 // notePromoted is called before a replica becomes a master.
 func (l *labState) notePromoted() {
-	if l != nil {
-		l.noteRole(lab.EventPromoted, "", l.follow.port, l.replicas.stream.ID)
-		if l.cfg.Replicas > 0 {
-			l.doctor.Promoted(l.numberAt(l.follow.port)-1, l.replicas.stream.Offset, l.ks.Now)
-		}
+	l.noteRole(lab.EventPromoted, "", l.follow.port, l.replicas.stream.ID)
+	if l.cfg.Replicas > 0 {
+		l.doctor.Promoted(l.numberAt(l.follow.port)-1, l.replicas.stream.Offset, l.ks.Now)
 	}
 }
 
 // noteDemoted is called before a master becomes a replica of the node with a port. A server that starts as a replica
 // was no master.
 func (l *labState) noteDemoted(port int) {
-	if l != nil && l.cfg.ReplicaOf == "" {
-		l.noteRole(lab.EventDemoted, "", port, l.replicas.stream.ID)
-		if l.cfg.Replicas > 0 {
-			l.doctor.Demoted()
-		}
-		l.releaseAll()
+	if l.cfg.ReplicaOf != "" {
+		return
 	}
+	l.noteRole(lab.EventDemoted, "", port, l.replicas.stream.ID)
+	if l.cfg.Replicas > 0 {
+		l.doctor.Demoted()
+	}
+	l.releaseAll()
 }
 
 // node describes this node for an exported log.

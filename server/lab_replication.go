@@ -186,13 +186,10 @@ func (l *labState) brakeOf(c *client) brake {
 }
 
 // holdsStream reports whether nothing goes to a replica, and nothing of it is heard.
-func (l *labState) holdsStream(c *client) bool { return l != nil && l.brakeOf(c).held }
+func (l *labState) holdsStream(c *client) bool { return l.brakeOf(c).held }
 
 // streamEnd is the last byte of the stream that a replica gets now.
 func (l *labState) streamEnd(c *client) int64 {
-	if l == nil {
-		return math.MaxInt64
-	}
 	b := l.brakeOf(c)
 	switch {
 	case b.held:
@@ -212,9 +209,6 @@ func (l *labState) streamEnd(c *client) int64 {
 
 // delayKeys makes a replica that asks for all keys get them as late as the stream.
 func (l *labState) delayKeys(c *client) {
-	if l == nil {
-		return
-	}
 	if late := l.brakeOf(c).late; late > 0 {
 		l.sendKeys(c, late)
 	}
@@ -257,7 +251,7 @@ func (b *brakes) longest() (late time.Duration) {
 
 // mark notes where the stream ends at the end of this pass, while a stream is late. A mark stands for a millisecond.
 func (l *labState) mark() {
-	if l == nil || l.brakes.marks == nil && l.brakes.longest() == 0 {
+	if l.brakes.marks == nil && l.brakes.longest() == 0 {
 		return
 	}
 	b, late := &l.brakes, l.brakes.longest()

@@ -25,7 +25,7 @@ type outage struct {
 	reorder bool // the seed chooses which writes stay, whole or a half
 }
 
-func (l *labState) hasDisk() bool { return l != nil && l.disk != nil }
+func (l *labState) hasDisk() bool { return l.disk != nil }
 
 // loseFiles is the end of the process and of its disk's cache. The server has no files until loadFiles.
 func (l *labState) loseFiles(lose loss) {
@@ -42,9 +42,9 @@ func (l *labState) loseFiles(lose loss) {
 	}
 	l.outage, l.syncing = outage{}, nil
 	l.persist.stopTimer()
-	back := l.persist.back
+	back, hooks := l.persist.back, l.persist.hooks
 	l.persist = newPersistence(l.Server)
-	l.persist.disk, l.persist.back = l.disk, back
+	l.persist.disk, l.persist.back, l.persist.hooks = l.disk, back, hooks
 }
 
 // loadFiles loads what the disk has, and compares it with what the server had. A server that cannot load its files
@@ -157,7 +157,7 @@ func (l *labState) syncLater(job func()) {
 
 // endSync ends the slow fsync that is under way, if there is one. Somebody may wait for it on this goroutine.
 func (l *labState) endSync() {
-	if l == nil || l.syncing == nil {
+	if l.syncing == nil {
 		return
 	}
 	job := l.syncing
@@ -191,20 +191,4 @@ func (l *labState) diskTook() {
 	l.logMoved(now/1e6, now/1e6+l.took, false)
 	l.clock.Set(mono, now+l.took*1e6)
 	l.took = 0
-}
-
-// clockBack keeps the time of the append only file going forward when the clock goes back by ns.
-func (p *persistence) clockBack(ns int64) {
-	p.back += ns / 1e6
-	to := (p.s.ex.Now.Wall - ns) / 1e6
-	p.saved, p.s.figures.started = min(p.saved, to/1000), min(p.s.figures.started, to) // a save is not in the future
-	p.stopTimer()
-}
-
-// stopTimer takes back the time of the next fsync. The next flush sets it anew.
-func (p *persistence) stopTimer() {
-	if p.aof.timer != nil {
-		p.s.timers.Cancel(p.aof.timer)
-		p.aof.timer = nil
-	}
 }

@@ -26,7 +26,7 @@ import (
 // A fault concerns one connection. No other client ever waits for it.
 //
 // A server without a lab has a nil labState. The methods that the server calls at fixed places accept that:
-// install, keepConfig, refuseOpen, warnOfOpen, refuses, muteNew and mem.
+// install, keepConfig, refuseOpen, warnOfOpen, refuses and mem.
 
 // install sets the hooks and the observer. It runs for every new executor.
 func (l *labState) install() {

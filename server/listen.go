@@ -69,6 +69,8 @@ func (ls *listeners) openPort() error {
 	return ls.openTCP(&ls.s.cfg.Port, false)
 }
 
+const maxPort = 65535
+
 // freePortTries is how often to try a port that the system chose for the first address. It may be taken
 // on another address.
 const freePortTries = 10
@@ -274,4 +276,13 @@ func sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr) {
 		return unix.AF_INET, &unix.SockaddrInet4{Port: int(ap.Port()), Addr: ap.Addr().As4()}
 	}
 	return unix.AF_INET6, &unix.SockaddrInet6{Port: int(ap.Port()), Addr: ap.Addr().As16()}
+}
+
+// Port returns the TCP port of s: without one, the tls-port, or 0. In a bubble nobody listens there. Call it before
+// Run.
+func (s *Server) Port() int {
+	if s.cfg.Port > 0 {
+		return s.cfg.Port
+	}
+	return max(s.cfg.TLSPort, 0)
 }

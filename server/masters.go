@@ -100,10 +100,7 @@ func checkMasters(cfg *config.Config) error {
 	return nil
 }
 
-const (
-	maxPort   = 65535
-	mostNodes = 1000 // servers of a process
-)
+const mostNodes = 1000 // servers of a process
 
 // discard closes servers that were never run.
 func (m Masters) discard() {
@@ -180,15 +177,6 @@ func (m Masters) TLSAddrs() []string {
 
 // MasterOf returns the place of the master to which a server belonged at the start. That of a master is its own.
 func (m Masters) MasterOf(i int) int { return m[i].group - 1 }
-
-// Port returns the TCP port of s: without one, the tls-port, or 0. In a bubble nobody listens there. Call it before
-// Run.
-func (s *Server) Port() int {
-	if s.cfg.Port > 0 {
-		return s.cfg.Port
-	}
-	return max(s.cfg.TLSPort, 0)
-}
 
 // Do is Server.Do of master n, counted from 1. For 0 it takes a master that has not ended.
 func (m Masters) Do(ctx context.Context, n int, args ...string) (resp.Value, error) {

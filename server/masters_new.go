@@ -144,6 +144,8 @@ func (s *Server) makeParts(clock *clock.Clock) {
 	s.listeners.s, s.pausing.s, s.monitors.s, s.recorder.s, s.debugging.s = s, s, s, s, s
 	s.persist = newPersistence(s)
 	s.replicas = newReplicas(s)
+	s.link = plainLink()
+	s.link.peer = s.dialPeer
 	s.follow.s, s.failover.s, s.stopping = s, s, stopping{s: s, asked: new(atomic.Bool)}
 	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
 	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})

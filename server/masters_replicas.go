@@ -14,7 +14,7 @@ import (
 // knows who is there.
 //
 //	replica                                        master
-//	following.dialPeer ── an end, in a post ─────> takeLink: a client like any other
+//	following.connectTo ── an end, in a post ─────> takeLink: a client like any other
 //	       └── PING, REPLCONF, PSYNC ... ────────>
 //	       <── +FULLRESYNC, keys, stream ─────────
 
@@ -79,8 +79,17 @@ func (s *Server) peerAt(host string, port int) *Server {
 	return nil
 }
 
-// dialPeer connects to another server of the process. That takes its end in its next pass.
-func (f *following) dialPeer(to *Server) (*link, error) {
+// dialPeer returns what connects to the server of the process with this address, nil if there is none.
+func (s *Server) dialPeer(host string, port int) (dial func() (*link, error)) {
+	to := s.peerAt(host, port)
+	if to == nil {
+		return nil
+	}
+	return func() (*link, error) { return s.follow.connectTo(to) }
+}
+
+// connectTo connects to another server of the process. That takes its end in its next pass.
+func (f *following) connectTo(to *Server) (*link, error) {
 	if to.inbox.hasEnded() {
 		return nil, unix.ECONNREFUSED
 	}
@@ -125,8 +134,8 @@ func (s *Server) takeLink(fd int, from *Server) bool {
 	}
 	s.stats.Connections++
 	if c := s.adopt(fd, from.peerAddr(), s.peerAddr(), true); c != nil {
-		labOf(c).link, c.sess.Name = from, s.lab.linkName("replica", from.port)
-		s.lab.muteNew(c)
+		labOf(c).link, c.sess.Name = from, s.link.name("replica", from.port)
+		s.link.begun(c)
 	}
 	return true
 }

@@ -241,8 +241,8 @@ func (a *appendOnly) write(part disk.File, size int64) {
 	s := a.p.s
 	a.writer = aof.NewWriter(part, size)
 	a.writer.Log, a.writer.Policy = s.log, aof.PolicyOf(s.cfg.AppendFsync)
-	if s.lab.hasDisk() {
-		s.lab.pace(a.writer)
+	if pace := a.p.hooks.pace; pace != nil {
+		pace(a.writer)
 	} else if s.cfg.SystemFiles { // a disk in memory has nothing to wait for
 		a.writer.Elsewhere = elsewhere
 		a.writer.Wake = func() { s.loop.Post(func() {}) }
@@ -310,16 +310,16 @@ func (p *persistence) flush() (ok bool) {
 
 // flush writes what the pass has changed, and shows it.
 func (a *appendOnly) flush(now int64) error {
-	v := a.p.s.glass
 	if sleep := a.p.s.debugging.flushSleep; sleep > 0 && a.writer.State().Buffered > 0 {
 		time.Sleep(sleep)
 	}
-	if !v.looks() {
+	show := a.p.hooks.appended
+	if show == nil || !a.p.s.trace.Detailed() {
 		return a.writer.Flush(now)
 	}
 	before, began := a.writer.State(), a.p.s.trace.Mark()
 	err := a.writer.Flush(now)
-	v.appended(before, a.writer.State(), a.writer.Err(), began)
+	show(before, a.writer.State(), a.writer.Err(), began)
 	return err
 }
 
@@ -366,7 +366,7 @@ func (a *appended) follow(now int64, syncing bool) {
 
 // follow takes appendfsync from the configuration. What was executed under always is fsynced before.
 func (a *appendOnly) follow(cfg *config.Config) {
-	a.p.s.lab.endSync() // Flush would wait for it
+	a.p.hooks.end() // Flush would wait for it
 	if a.writer != nil && a.p.flush() {
 		a.writer.Policy = aof.PolicyOf(cfg.AppendFsync)
 		a.at.now = false // the next flush knows
@@ -376,7 +376,7 @@ func (a *appendOnly) follow(cfg *config.Config) {
 // end writes and fsyncs the rest.
 func (a *appendOnly) end() {
 	if a.p != nil {
-		a.p.s.lab.endSync() // Close would wait for it
+		a.p.hooks.end() // Close would wait for it
 	}
 	if a.writer != nil && a.p.s.fatal == nil {
 		a.p.s.log('*', "Calling fsync() on the AOF file.")
@@ -385,4 +385,12 @@ func (a *appendOnly) end() {
 		}
 	}
 	a.release()
+}
+
+// stopTimer takes back the time of the next fsync. The next flush sets it anew.
+func (p *persistence) stopTimer() {
+	if p.aof.timer != nil {
+		p.s.timers.Cancel(p.aof.timer)
+		p.aof.timer = nil
+	}
 }

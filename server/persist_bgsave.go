@@ -106,8 +106,8 @@ func (p *persistence) launch(done func(err error), begin func(wake, ended func()
 		})
 	})
 	b.snapshot, b.done, b.began, p.pace = begun, done, p.unix(), savePace{last: p.s.ex.Clock.Mono()}
-	if p.s.lab.hasDisk() && !begun.IsStream() {
-		p.s.lab.beside(func() { p.ended(begun.Finish()) })
+	if p.hooks.slowDisk() && !begun.IsStream() {
+		p.hooks.beside(func() { p.ended(begun.Finish()) })
 	}
 }
 
@@ -182,7 +182,7 @@ func (p *persistence) advance() {
 		p.loadOn()
 		return
 	}
-	if p.s.lab.hasDisk() {
+	if p.hooks.slowDisk() {
 		p.cron() // each move of the clock may reach a save point
 	}
 	if snapshot := p.underWay(); snapshot != nil {
@@ -207,7 +207,7 @@ func (p *persistence) longestSleep() time.Duration {
 // isUrgent reports whether the snapshot has work for another pass, soon.
 func (p *persistence) isUrgent() bool {
 	snapshot := p.underWay()
-	return snapshot != nil && snapshot.CanAdvance() || p.s.lab.isBehind()
+	return snapshot != nil && snapshot.CanAdvance() || p.hooks.isBehind != nil && p.hooks.isBehind()
 }
 
 // savePace gives a save a quarter of the loop's time, in small parts. It is the same part while the loop is idle: a

@@ -16,9 +16,10 @@ import (
 // persistence keeps the data beyond the end of the process, in a file. It belongs to the goroutine that executes
 // commands. SAVE stops the loop, BGSAVE does not: persist_bgsave.go.
 type persistence struct {
-	s    *Server
-	disk disk.FS
-	back int64 // ms that a lab has taken back from the clock
+	s     *Server
+	disk  disk.FS
+	hooks fileHooks
+	back  int64 // ms that a lab has taken back from the clock
 
 	reserved string // the folder that no other server uses, "" for none
 	release  func()
@@ -75,6 +76,14 @@ func (p *persistence) shares() bool { return p.s.masters > 1 && !p.s.cfg.LabDisk
 // now is the time in ms by which the append only file is fsynced. In a lab that is the lab's time, and it never goes
 // back.
 func (p *persistence) now() int64 { return p.s.ex.Clock.Timeline(p.s.ex.Now.Mono)/1e6 + p.back }
+
+// clockBack keeps the time of the append only file going forward when the clock goes back by ns.
+func (p *persistence) clockBack(ns int64) {
+	p.back += ns / 1e6
+	to := (p.s.ex.Now.Wall - ns) / 1e6
+	p.saved, p.s.figures.started = min(p.saved, to/1000), min(p.s.figures.started, to) // a save is not in the future
+	p.stopTimer()
+}
 
 func (p *persistence) path() string { return filepath.Join(p.folder(), p.s.cfg.DBFilename) }
 

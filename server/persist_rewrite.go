@@ -84,8 +84,8 @@ func (a *appendOnly) beginRewrite() error {
 	p.s.log('*', "Background append only file rewriting started")
 	r.snapshot, r.began, r.isWanted = begun, p.unix(), false
 	p.pace = savePace{last: p.s.ex.Clock.Mono()}
-	if p.s.lab.hasDisk() {
-		p.s.lab.beside(func() { a.rewritten(begun.Finish()) })
+	if p.hooks.slowDisk() {
+		p.hooks.beside(func() { a.rewritten(begun.Finish()) })
 	}
 	return nil
 }

@@ -227,8 +227,8 @@ func (v *failover) takeOver(c *command.Call) error {
 		return errNotMaster
 	case !strings.EqualFold(string(c.Args[1]), s.replicas.stream.ID):
 		return errOtherHistory
-	case c.Sess.Index >= 0 && replicaOf(s.running) != nil && s.lab.holdsStream(s.running):
-		return errHeld // before the promotion: the refusal makes the other server a master again
+	case c.Sess.Index >= 0 && replicaOf(s.running) != nil && s.link.refuses(s.running) != nil:
+		return s.link.refuses(s.running) // before the promotion: the refusal makes the other server a master again
 	}
 	s.follow.promote()
 	s.log('*', "MASTER MODE enabled (failover request from '%s')", s.clients.describe(s.clients.of(c.Sess)))

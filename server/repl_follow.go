@@ -90,7 +90,7 @@ func (s *Server) replicaOf(c *command.Call) error {
 	switch {
 	case !ok || port < 0 || port > maxPort:
 		return errMasterPort
-	case s.bubble != nil && !s.isSelf(host, int(port)) && s.peerAt(host, int(port)) == nil:
+	case s.bubble != nil && !s.isSelf(host, int(port)) && s.link.peer(host, int(port)) == nil:
 		return errBubbleLink
 	case f.host != "" && strings.EqualFold(f.host, host) && f.port == int(port):
 		s.log('*', "REPLICAOF would result into synchronization with the master we are already connected with. "+
@@ -115,7 +115,7 @@ func (f *following) start() error {
 		return nil
 	case f.s.isSelf(host, n):
 		return errOwnMaster
-	case f.s.bubble != nil && f.s.peerAt(host, n) == nil:
+	case f.s.bubble != nil && f.s.link.peer(host, n) == nil:
 		return errBubbleLink
 	}
 	known, db := f.known, f.db // from the file
@@ -129,7 +129,7 @@ func (f *following) start() error {
 func (f *following) follow(host string, port int) {
 	f.leave()
 	if f.host == "" {
-		f.s.lab.noteDemoted(port)
+		f.s.link.demoted(port)
 		f.timer = f.s.loop.After(replPeriod, f.tick)
 		f.s.replicas.demote()
 		f.known, f.db = true, 0 // the new master begins with SELECT
@@ -161,7 +161,7 @@ func (f *following) doubtExec() {
 func (f *following) promote() {
 	f.leave()
 	f.s.loop.Cancel(f.timer)
-	f.s.lab.notePromoted()
+	f.s.link.promoted()
 	f.host, f.s.cfg.ReplicaOf, f.known, f.downSince = "", "", false, 0
 	f.s.replicas.takeOver()
 	f.configure()
@@ -246,7 +246,7 @@ func (f *following) end() {
 // endWaits ends the waits of all blocked clients, and closes them after the reply. Who waits for a lab waits on.
 func (s *Server) endWaits() {
 	for _, c := range s.clients.byAge() {
-		if c.sess.Hold == command.Blocked && !c.awaitsLab() {
+		if c.sess.Hold == command.Blocked && !s.link.waitsOn(c) {
 			s.ex.Unblock(&c.sess, command.ErrRoleChanged)
 			c.sess.CloseAfterReply = true
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/ioworkers"
-	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/replication/follow"
 )
@@ -54,8 +53,8 @@ func (f *following) connect() {
 }
 
 func (f *following) dial() (*link, error) {
-	if peer := f.s.peerAt(f.host, f.port); peer != nil {
-		return f.dialPeer(peer)
+	if dial := f.s.link.peer(f.host, f.port); dial != nil {
+		return dial()
 	}
 	addrs, err := resolveMaster(f.host)
 	if err != nil {
@@ -185,8 +184,8 @@ func (f *following) flush(l *link) {
 	for len(l.unsent) > 0 {
 		n, err := l.write(l.unsent)
 		if n > 0 {
-			if v := f.s.glass; v.looks() {
-				v.linkTold(l.unsent[:n])
+			if f.s.trace.Detailed() {
+				f.s.link.told(l.unsent[:n])
 			}
 			l.unsent = l.unsent[n:]
 			f.s.stats.NetOut += int64(n)
@@ -224,7 +223,7 @@ func (f *following) hangUp() {
 		return
 	}
 	f.s.log('*', "Connection with master lost.")
-	f.s.lab.noteLink(lab.LinkDown, f.port)
+	f.s.link.down()
 	f.db, f.partial = l.client.sess.DB, nil
 	f.s.ex.Drop(&l.client.sess)
 	f.s.close(l.client)
@@ -257,7 +256,7 @@ func (f *following) begin(l *link) {
 		return
 	}
 	c.sess.Master, c.sess.Authenticated, c.sess.User, c.sess.DB = true, true, nil, f.db
-	c.sess.Name = f.s.lab.linkName("master", f.port)
+	c.sess.Name = f.s.link.name("master", f.port)
 	c.TLS = l.tls
 	c.readable = func() { l.ready = true }
 	l.client, l.stopped, l.ready = c, true, true
@@ -265,5 +264,5 @@ func (f *following) begin(l *link) {
 	f.watch(l, true)
 	f.downSince = 0
 	f.configure()
-	f.s.lab.muteNew(c)
+	f.s.link.begun(c)
 }

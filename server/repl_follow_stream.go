@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/replication/follow"
 )
@@ -27,14 +26,14 @@ func (f *following) advance() {
 		f.shakeOn(l)
 	case l.talk == nil:
 		switch {
-		case l.ready && f.s.lab.cutsLink(f.port):
+		case l.ready && f.s.link.cuts(f.port):
 			f.s.loop.Unwatch(l.fd, reactor.Writable) // it stays connected
 		case l.ready:
 			f.connected(l)
 		}
 	case f.mustWait():
 		f.readAhead(l)
-	case f.s.lab.cutsLink(f.port):
+	case f.s.link.cuts(f.port):
 		if l.client == nil { // else LAB stops a client
 			f.watch(l, false)
 		}
@@ -82,8 +81,8 @@ func (f *following) readAhead(l *link) {
 	switch {
 	case n > 0:
 		f.s.stats.NetIn += int64(n)
-		if v := f.s.glass; v.looks() {
-			v.linkRead(l.chunk[:n])
+		if f.s.trace.Detailed() {
+			f.s.link.read(l.chunk[:n])
 		}
 		l.talk.Feed(l.chunk[:n])
 		l.behind = true
@@ -121,8 +120,8 @@ func (f *following) receive(l *link) {
 		}
 		l.heard = f.s.now
 		f.s.stats.NetIn += int64(n)
-		if v := f.s.glass; v.looks() {
-			v.linkRead(l.chunk[:n])
+		if f.s.trace.Detailed() {
+			f.s.link.read(l.chunk[:n])
 		}
 		l.talk.Feed(l.chunk[:n])
 		if !f.digest(l) {
@@ -207,7 +206,7 @@ func (f *following) goOn(l *link, at follow.Position) {
 	f.s.replicas.goOnAs(at.ID)
 	f.begin(l)
 	f.s.log('*', "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")
-	f.s.lab.noteSynced(lab.SyncedPartial)
+	f.s.link.up(false)
 }
 
 // obey executes a request of the stream, and passes its bytes on. A transaction counts as a whole: after a cut link the
@@ -298,7 +297,7 @@ func (f *following) everySecond() {
 			"parameter in redis.conf to a larger value.")
 	case silent:
 		f.fail('#', "Timeout connecting to the MASTER...")
-	case f.s.lab.cutsLink(f.port):
+	case f.s.link.cuts(f.port):
 	case l.client != nil:
 		f.acknowledge(l)
 		f.flush(l)

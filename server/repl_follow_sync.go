@@ -6,7 +6,6 @@ import (
 	"iter"
 	"path/filepath"
 
-	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 	"github.com/miniredisd/miniredisd/replication/follow"
@@ -199,7 +198,7 @@ func (f *following) loaded() {
 	l := f.link
 	f.begin(l)
 	f.s.log('*', "MASTER <-> REPLICA sync: Finished with success")
-	f.s.lab.noteSynced(lab.SyncedFull)
+	f.s.link.up(true)
 	if f.link == l {
 		f.acknowledge(l)
 		f.flush(l)

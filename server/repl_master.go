@@ -84,7 +84,7 @@ func (r *replicas) schedule() { r.timer = r.s.later(time.Second, r.everySecond) 
 
 // later is after for what begins again each time. The clock of a lab may leap over years, so there d is real time.
 func (s *Server) later(d time.Duration, fn func()) *reactor.Timer {
-	if s.lab == nil {
+	if !s.link.realTime {
 		return s.after(d, fn)
 	}
 	return s.loop.After(d, func() time.Duration {
@@ -95,7 +95,7 @@ func (s *Server) later(d time.Duration, fn func()) *reactor.Timer {
 
 // cancelLater is for a timer of later.
 func (s *Server) cancelLater(t *reactor.Timer) {
-	if s.lab == nil {
+	if !s.link.realTime {
 		s.timers.Cancel(t)
 		return
 	}
@@ -159,13 +159,13 @@ func (r *replicas) handOver() {
 		r.asksAcks = false
 		r.askNow()
 	}
-	if v := r.s.glass; v.looks() {
-		v.replicated()
+	if r.s.trace.Detailed() {
+		r.s.link.replicated()
 	}
 	if len(r.all) == 0 {
 		return
 	}
-	r.s.lab.mark()
+	r.s.link.passEnds()
 	r.passOn()
 	for _, c := range r.all {
 		if !c.closed {
@@ -206,7 +206,7 @@ func (r *replicas) handTo(c *client) {
 
 // next returns the bytes of the stream that follow for c, nil if it has enough to write.
 func (r *replicas) next(c *client) []byte {
-	rep, last := replicaOf(c), r.s.lab.streamEnd(c)
+	rep, last := replicaOf(c), r.s.link.streamEnd(c)
 	if c.Out.RefLen >= handMost {
 		rep.more = rep.cursor.From() <= min(r.stream.Offset, last)
 		return nil
@@ -222,8 +222,8 @@ func (r *replicas) refer(c *client, what int64, b []byte) {
 		c.Out.Buf = []byte{} // nobody lends it a buffer, with other references, while it has these
 	}
 	c.Out.Refer(b)
-	if v := r.s.glass; v.looks() {
-		v.fed(c, what, b)
+	if r.s.trace.Detailed() {
+		r.s.link.fed(c, what, b)
 	}
 }
 
@@ -256,9 +256,7 @@ func (r *replicas) look() {
 	if !r.stream.Active {
 		return
 	}
-	if l := r.s.lab; l != nil && l.clock.Rate != 1 {
-		l.hearLinks()
-	}
+	r.s.link.heard()
 	if r.pings() && len(r.all) > 0 && r.now()-r.pinged >= int64(r.s.cfg.ReplPingPeriod)*1e9 {
 		r.pinged = r.now()
 		r.feed([]byte(pingRequest))

@@ -121,7 +121,7 @@ func (r *replicas) heard(c *client, args [][]byte) {
 	if rep.state == online {
 		rep.onAck = false
 	}
-	if r.s.lab.holdsStream(c) {
+	if r.s.link.refuses(c) != nil {
 		return
 	}
 	rep.acked = max(rep.acked, acked)

@@ -143,7 +143,7 @@ func (r *replicas) add(c *client, state replicaState) {
 	replicaOf(c).state, replicaOf(c).asked, c.sess.Replica = state, r.s.ex.Now.Mono, true
 	r.all = append(r.all, c)
 	if state == waitsForStart {
-		r.s.lab.delayKeys(c)
+		r.s.link.asked(c)
 	}
 	r.s.clients.weigh(c)
 	if r.s.cfg.ReplDisableNoDelay && !c.unix {

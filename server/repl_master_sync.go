@@ -102,8 +102,8 @@ func (r *replicas) ask(c *client) error {
 		return errPendingOutput
 	case rep.filtered && !rep.takesEOF:
 		return errFilterEOF
-	case r.s.lab.holdsStream(c):
-		return errHeld
+	case r.s.link.refuses(c) != nil:
+		return r.s.link.refuses(c)
 	}
 	r.s.log('*', "Replica %s asks for synchronization", r.name(c))
 	return nil

@@ -7,6 +7,7 @@ type wings struct {
 	follow   following   // repl_follow*.go
 	failover failover    // repl_failover.go
 	stopping stopping    // repl_shutdown.go
+	link     linkHooks   // repl_hooks.go
 	lab      *labState   // nil unless the directive lab is on
 	glass    *glassState // nil unless the directive watch is set
 	peers    Masters     // all servers of the process, with this one
