@@ -101,7 +101,6 @@ func (s *Server) apply(name string) error {
 			}
 			return errors.New("Unable to listen on this port. Check server logs.")
 		}
-		s.lab.warnOfOpen()
 	case "oom-score-adj", "oom-score-adj-values":
 		if err := s.oomScore.apply(s.cfg); err != nil {
 			s.log('#', "%v", err)
@@ -109,30 +108,18 @@ func (s *Server) apply(name string) error {
 		}
 	case "requirepass":
 		s.ex.Users.SetDefaultPassword(s.cfg.RequirePass)
-		s.lab.warnOfOpen()
-	case "protected-mode":
-		s.lab.warnOfOpen()
-	case "appendonly":
-		if err := s.persist.aof.setAppendOnly(); err != nil {
-			return err
-		}
-	case "rdb-key-save-delay":
-		s.persist.saveDelay.Set(s.cfg.RDBKeySaveDelay)
-	case "aof-disable-auto-gc":
-		s.persist.aof.clean()
-	case "appendfsync":
-		s.persist.aof.follow(s.cfg)
-	case "repl-backlog-size":
-		s.cfg.ReplBacklogSize = max(s.cfg.ReplBacklogSize, smallestBacklog)
 	case "latency-tracking":
 		if !s.cfg.LatencyTracking {
 			s.ex.Table.ForgetLatencies()
 		}
 	}
+	for _, fn := range s.parts.configured {
+		if err := fn(name); err != nil {
+			return err
+		}
+	}
 	s.clients.setOutputTrigger()
 	s.clients.setMemoryLimits()
-	s.replicas.configured()
-	s.follow.configure()
 	s.ex.Configure()
 	if s.Reconfigured != nil {
 		s.Reconfigured(s.cfg, name)
@@ -141,6 +128,9 @@ func (s *Server) apply(name string) error {
 }
 
 const errTLSConfig = "Unable to update TLS configuration. Check server logs."
+
+// isDeaf reports whether somebody has ordered that the server refuses connections.
+func (ls *listeners) isDeaf() bool { return ls.s.hooks.deaf != nil && ls.s.hooks.deaf() }
 
 // relisten moves the TCP listeners to the addresses in the configuration. It closes the old ones
 // first, because the new ones may have the same addresses. If this fails, CONFIG SET restores the
@@ -163,10 +153,10 @@ func (ls *listeners) relisten() error {
 		ls.s.cfg.Port = -1 // port 0 means any port only at the start
 	}
 	var err error
-	if ls.s.cfg.Port > 0 && !ls.s.lab.refuses() {
+	if ls.s.cfg.Port > 0 && !ls.isDeaf() {
 		err = ls.openTCP(&ls.s.cfg.Port, false)
 	}
-	if ls.s.cfg.TLSPort > 0 && !ls.s.lab.refuses() && err == nil {
+	if ls.s.cfg.TLSPort > 0 && !ls.isDeaf() && err == nil {
 		err = ls.openTLS()
 	}
 	for _, l := range ls.all {

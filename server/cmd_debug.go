@@ -72,14 +72,6 @@ func (d *debugging) commands() []debugCommand {
 	}
 }
 
-// debugging is what DEBUG has set.
-type debugging struct {
-	s          *Server
-	cronPaused bool // DEBUG PAUSE-CRON 1
-	noExpire   bool // DEBUG SET-ACTIVE-EXPIRE 0
-	flushSleep time.Duration
-}
-
 // DEBUG subcommand [argument ...] (debug.c: debugCommand)
 func (s *Server) debug(c *command.Call) error {
 	cmds := s.debugging.commands()

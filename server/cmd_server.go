@@ -2,21 +2,7 @@ package server
 
 import (
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/internal/dialect"
 )
-
-// row builds a command.Row without keys. Servers share their rows, so do gets the server that executes
-// the command.
-func row(
-	name, syntax string, arity int, flags command.Flag, group, since, complexity, summary string,
-	do func(*Server, *command.Call) error,
-) command.Row {
-	return command.Row{
-		Name: name, Syntax: syntax, Arity: arity, Flags: flags, Group: group, Since: dialect.Since(since),
-		Complexity: complexity, Summary: summary,
-		Do: func(c *command.Call) error { return do(serverOf(c), c) },
-	}
-}
 
 // serverRows are the commands of group server that concern the whole server.
 func serverRows() []command.Row {

@@ -47,3 +47,11 @@ func (s *Server) rouse() {
 	s.loop.Cancel(s.cronTimer)
 	s.cronTimer = s.loop.After(cronPeriod, s.cron)
 }
+
+// debugging is what DEBUG has set.
+type debugging struct {
+	s          *Server
+	cronPaused bool // DEBUG PAUSE-CRON 1
+	noExpire   bool // DEBUG SET-ACTIVE-EXPIRE 0
+	flushSleep time.Duration
+}

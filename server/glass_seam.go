@@ -107,9 +107,6 @@ func (s *Server) Glass() *glass.View {
 
 // install replaces what a pass calls. It runs for every new executor, behind labState.install.
 func (v *glassState) install() {
-	if v == nil {
-		return
-	}
 	v.do, v.doInternal = v.hooks.do, v.ex.Do // the glass needs a lab, which sets do
 	v.hooks.do = func(by *command.Session, args [][]byte, w *resp.Writer) { v.doShown(v.do, by, args, w) }
 	v.hooks.doInternal = func(by *command.Session, args [][]byte, w *resp.Writer) {

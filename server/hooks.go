@@ -20,6 +20,7 @@ type hooks struct {
 	serveOthers  func() (stop bool)
 	accept       func(l *listener)
 	take         func(v *internalRequest) bool // any goroutine may call it: it answers the request itself, or not
+	deaf         func() bool                   // no TCP listener may open
 	rest         func() (stop bool)            // instead of serveOthers, for a script that no client runs
 }
 

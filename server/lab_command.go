@@ -239,11 +239,3 @@ func labVerb(arg []byte) string { return strings.ToUpper(string(arg)) }
 
 // printable returns an argument as errors quote it.
 func printable(arg []byte) string { return lab.Printable(string(arg)) }
-
-// number is a switch in a reply: 1 for on.
-func number(on bool) int64 {
-	if on {
-		return 1
-	}
-	return 0
-}

@@ -78,8 +78,8 @@ func (l *labState) openOrClose() error {
 	return nil
 }
 
-// refuses reports whether the lab refuses connections. It may be called without a lab.
-func (l *labState) refuses() bool { return l != nil && (l.deaf || l.down != nil) }
+// refuses reports whether the lab refuses connections.
+func (l *labState) refuses() bool { return l.deaf || l.down != nil }
 
 func (l *labState) blackholeSwitch(c *command.Call, on bool) error {
 	if err := l.setBlackhole(on); err != nil {

@@ -8,12 +8,11 @@ import (
 )
 
 // A lab that strangers can reach is refused: they could crash the server. Protected mode and a
-// password keep strangers out, as they do for every other command. A server without a lab has a nil
-// labState.
+// password keep strangers out, as they do for every other command.
 
 // openAt returns the addresses at which strangers can send LAB.
 func (l *labState) openAt() (addrs []string) {
-	if l == nil || l.cfg.ProtectedMode || !l.ex.Users.Default.NoPass {
+	if l.cfg.ProtectedMode || !l.ex.Users.Default.NoPass {
 		return nil
 	}
 	for _, at := range l.listeners.all {
@@ -41,6 +40,15 @@ func (l *labState) warnOfOpen() {
 		l.log('#', "WARNING: everyone who reaches %s may crash this server and move its clock, because of 'lab yes'. "+
 			closeLab+".", addr)
 	}
+}
+
+// configured warns, too, when CONFIG SET has let strangers in.
+func (l *labState) configured(name string) error {
+	switch name {
+	case "port", "tls-port", "bind", "requirepass", "protected-mode":
+		l.warnOfOpen()
+	}
+	return nil
 }
 
 // checkLab refuses directives that mean nothing without a lab.

@@ -17,6 +17,7 @@ import (
 //	accept        for a listener          acceptUnlessBlackhole (lab_net.go)
 //	resume        reply after a wait      resumeWithFault                  faults of that reply
 //	serveOthers   during a slow script    serveOthersOfLab                 LAB CRASH, LAB HOLD WAIT
+//	deaf          for each listener       refuses (lab_net.go)             LAB LISTEN OFF, LAB CRASH DOWN
 //
 //	the observer
 //	Outgoing      a message               Outgoing (lab_push.go)           SKIP-PUSH, DELAY-PUSH
@@ -24,35 +25,27 @@ import (
 //	Left          a client has gone       Left                             forgets it
 //
 // A fault concerns one connection. No other client ever waits for it.
-//
-// A server without a lab has a nil labState. The methods that the server calls at fixed places accept that:
-// install, keepConfig, refuseOpen, warnOfOpen, refuses and mem.
 
 // install sets the hooks and the observer. It runs for every new executor.
 func (l *labState) install() {
-	if l == nil {
-		return
-	}
 	h := &l.hooks
 	h.do, h.goOn, h.runTimers, h.accept = l.doWithFaults, l.executeAndRead, l.catchUp, l.acceptUnlessBlackhole
-	h.resume, h.serveOthers = l.resumeWithFault, l.serveOthersOfLab
+	h.resume, h.serveOthers, h.deaf = l.resumeWithFault, l.serveOthersOfLab, l.refuses
 	l.ex.Observer = l
 	l.loop.AfterSleep(l.beginPass)
 }
 
 // keepConfig notes the configuration that LAB RESET goes back to.
 func (l *labState) keepConfig() {
-	if l != nil {
-		l.config = l.cfg.Clone()
-	}
+	l.config = l.cfg.Clone()
 }
 
 // mem returns the bytes that the rules and the log take.
-func (l *labState) mem() int {
-	if l == nil {
-		return 0
-	}
-	return l.plan.Mem() + l.history.Mem()
+func (l *labState) mem() int { return l.plan.Mem() + l.history.Mem() }
+
+// part is the place of the lab in a pass. Most of what it does replaces something: see install.
+func (l *labState) part() part {
+	return part{joined: l.setMuted, configured: l.configured, memory: l.mem, end: l.closeLingering}
 }
 
 // labClient is what the lab knows of a client.

@@ -101,7 +101,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	}
 	s.cronTimer = loop.After(cronPeriod, s.cron)
 	err = s.listeners.open()
-	if err == nil {
+	if err == nil && s.lab != nil {
 		err = s.lab.refuseOpen()
 	}
 	if err == nil && !s.loadsInRun {
@@ -119,8 +119,10 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		}
 	}
 	s.port = s.Port()
-	s.lab.keepConfig()
-	s.lab.warnOfOpen()
+	if s.lab != nil {
+		s.lab.keepConfig()
+		s.lab.warnOfOpen()
+	}
 	return s, nil
 }
 
@@ -130,7 +132,7 @@ func (s *Server) attachWings() {
 	s.parts.attach(s.persist.part())
 	s.parts.attach(s.replication())
 	if s.lab != nil {
-		s.parts.attach(part{joined: s.lab.setMuted, end: s.lab.closeLingering})
+		s.parts.attach(s.lab.part())
 	}
 	if s.glass != nil {
 		s.parts.attach(s.glass.part())
@@ -165,8 +167,12 @@ func (s *Server) newExecutor(clock *clock.Clock) error {
 			return &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
 		}
 	}
-	s.lab.install()
-	s.glass.install()
+	if s.lab != nil {
+		s.lab.install()
+	}
+	if s.glass != nil {
+		s.glass.install()
+	}
 	return s.loadUsers()
 }
 

@@ -61,7 +61,9 @@ func (m Masters) follow() error {
 		if err := s.follow.start(); err != nil {
 			return err
 		}
-		s.lab.keepConfig()
+		if s.lab != nil {
+			s.lab.keepConfig()
+		}
 	}
 	return nil
 }

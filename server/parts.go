@@ -11,6 +11,8 @@ import "time"
 //	executePhase                  advance         its share of what takes several passes
 //	processEventsWhileBlocked     inScript        the same, in the middle of a slow script
 //	serveReady                    served          answers clients that wait for something else than a key
+//	CONFIG SET                    configured      follows a directive, or says why it cannot
+//	overhead                      memory          says how many bytes it takes
 //	FLUSHALL                      flushed         learns that no key is left
 //	expire                        expired         looks at what the pass has expired
 //	beforeSleep, before write     beforeReplies   what comes before the first reply
@@ -25,6 +27,8 @@ type part struct {
 	advance       func()              // not called while half a transaction stands in the keyspace
 	inScript      func()              // time stands still
 	served        func()
+	configured    func(name string) error
+	memory        func() int
 	flushed       func()
 	expired       func()               // called only while the trace records details
 	beforeReplies func() (ok bool)     // not ok: no reply may be written, because the server ends
@@ -43,6 +47,8 @@ type parts struct {
 	advance       []func()
 	inScript      []func()
 	served        []func()
+	configured    []func(name string) error
+	memory        []func() int
 	flushed       []func()
 	expired       []func()
 	beforeReplies []func() bool
@@ -59,6 +65,8 @@ func (ps *parts) attach(p part) {
 	add(&ps.advance, p.advance, p.advance != nil)
 	add(&ps.inScript, p.inScript, p.inScript != nil)
 	add(&ps.served, p.served, p.served != nil)
+	add(&ps.configured, p.configured, p.configured != nil)
+	add(&ps.memory, p.memory, p.memory != nil)
 	add(&ps.flushed, p.flushed, p.flushed != nil)
 	add(&ps.expired, p.expired, p.expired != nil)
 	add(&ps.beforeReplies, p.beforeReplies, p.beforeReplies != nil)

@@ -52,6 +52,7 @@ func newPersistence(s *Server) persistence {
 // part is the place of the files in a pass.
 func (p *persistence) part() part {
 	return part{
+		configured: p.configured,
 		cron: func() (again bool) {
 			p.cron()
 			return p.waits()

@@ -8,6 +8,21 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
+// configured follows CONFIG SET.
+func (p *persistence) configured(name string) error {
+	switch name {
+	case "appendonly":
+		return p.aof.setAppendOnly()
+	case "rdb-key-save-delay":
+		p.saveDelay.Set(p.s.cfg.RDBKeySaveDelay)
+	case "aof-disable-auto-gc":
+		p.aof.clean()
+	case "appendfsync":
+		p.aof.follow(p.s.cfg)
+	}
+	return nil
+}
+
 // setAppendOnly follows CONFIG SET appendonly (config.c: updateAppendonly).
 func (a *appendOnly) setAppendOnly() error {
 	switch on := a.p.s.cfg.AppendOnly; {

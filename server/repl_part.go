@@ -24,6 +24,18 @@ func (s *Server) replication() part {
 			}
 			return -1
 		},
+		memory: func() int {
+			stream, behind := s.replicas.memory()
+			return stream - behind
+		},
+		configured: func(name string) error {
+			if name == "repl-backlog-size" {
+				s.cfg.ReplBacklogSize = max(s.cfg.ReplBacklogSize, smallestBacklog)
+			}
+			s.replicas.configured()
+			s.follow.configure()
+			return nil
+		},
 		left: s.forgetPeer, last: s.follow.abortSync,
 		stop: func() {
 			s.replicas.flush()

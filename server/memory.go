@@ -1,0 +1,102 @@
+package server
+
+import (
+	"os"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// startupMemory is the assumed size in bytes of an empty server: table, buffers, runtime.
+const startupMemory = 1 << 20
+
+// clientMemory returns the bytes that all clients use now.
+func (f *figures) clientMemory() int {
+	for _, c := range f.s.clients.order {
+		f.s.clients.weigh(c)
+	}
+	return f.s.clients.mem
+}
+
+// usedMemory returns the bytes that are compared with maxmemory: an estimate for keys, values and
+// clients. Unlike used_memory_rss it excludes garbage that is not collected yet.
+func (f *figures) usedMemory() int {
+	f.clientMemory()
+	return f.weighedMemory()
+}
+
+// weighedMemory does the same with the last known size of each client. Weighing ten thousand
+// clients takes a millisecond or two, in which no client is served.
+func (f *figures) weighedMemory() int {
+	f.s.ex.KS.Overhead = f.overhead()
+	return f.s.ks.Bytes() + f.s.ex.KS.Overhead
+}
+
+// overhead returns the bytes used for anything but keys and values.
+func (f *figures) overhead() int {
+	used := startupMemory + f.s.clients.mem + f.s.ex.Kept()
+	for _, fn := range f.s.parts.memory {
+		used += fn()
+	}
+	return used
+}
+
+// process is what INFO says about the process and its machine. It does not change.
+type process struct {
+	id                 int
+	executable, system string
+	memory             int // bytes of the machine
+}
+
+func newProcess() process {
+	executable, _ := os.Executable()
+	var name unix.Utsname
+	_ = unix.Uname(&name) // fails only for a bad pointer
+	text := unix.ByteSliceToString
+	return process{
+		id: os.Getpid(), executable: executable,
+		system: text(name.Sysname[:]) + " " + text(name.Release[:]) + " " + text(name.Machine[:]),
+		memory: machineMemory(),
+	}
+}
+
+// resident is a sample of VmRSS. Redis takes one each tenth of a second (server.c:
+// cronUpdateMemoryStats), because opening the file costs as much as the rest of INFO.
+type resident struct {
+	at    int64 // monotonic ns, 0 before the first
+	bytes int
+}
+
+const residentInterval = int64(100 * time.Millisecond)
+
+// residentMemory returns VmRSS in bytes, at most residentInterval old.
+func (f *figures) residentMemory() int {
+	if r := &f.resident; r.at == 0 || f.s.now-r.at >= residentInterval {
+		*r = resident{f.s.now, readResident()}
+	}
+	return f.resident.bytes
+}
+
+func readResident() int {
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(statm))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.Atoi(fields[1])
+	return pages * os.Getpagesize()
+}
+
+// heapMemory asks the Go runtime for the bytes in objects (live or not collected yet) and the bytes
+// from the system. It does not stop other goroutines.
+func heapMemory() (objects, total int) {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
+	metrics.Read(samples)
+	return int(samples[0].Value.Uint64()), int(samples[1].Value.Uint64())
+}
