@@ -6,6 +6,7 @@ import "time"
 type exploring struct {
 	masters  int
 	budget   time.Duration
+	mostReal time.Duration // of one trial, 0 for the usual
 	pairs    bool
 	strict   bool
 	realTime bool

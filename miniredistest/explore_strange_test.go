@@ -47,6 +47,7 @@ func send(words ...string) func(*miniredistest.Trial) {
 }
 
 func strangers() map[string]strange {
+	soon := miniredistest.MostReal(500 * time.Millisecond)
 	return map[string]strange{
 		"sleeps for ever": {exploreOne(alone(func(*miniredistest.Worker) error {
 			for {
@@ -58,7 +59,7 @@ func strangers() map[string]strange {
 		"runs for ever": {exploreOne(alone(func(*miniredistest.Worker) error {
 			for {
 			}
-		})), `the test stands still: a goroutine is in state (running|runnable) at .*\.go`},
+		}), soon), `the test stands still: a goroutine is in state (running|runnable) at .*\.go`},
 		"sleeps in a mutex": {exploreOne(func(t *miniredistest.Trial) {
 			var mu sync.Mutex
 			for _, name := range []string{"a", "b"} {
@@ -69,7 +70,7 @@ func strangers() map[string]strange {
 					return nil
 				})
 			}
-		}), `a goroutine is in state sync.Mutex.Lock at .*explore_strange_test.go`},
+		}, soon), `a goroutine is in state sync.Mutex.Lock at .*explore_strange_test.go`},
 		"fails": {exploreOne(alone(func(*miniredistest.Worker) error { return errors.New("no luck") })),
 			`the test fails without a fault \(a: no luck\)`},
 		"uses no lock": {exploreOne(send("SET", "page", "text")), `no command took a lock, only SET \(1\)`},

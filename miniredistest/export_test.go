@@ -2,6 +2,7 @@ package miniredistest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
 )
@@ -13,4 +14,9 @@ func JudgeHistory(t testing.TB, history, glob string) { assertOneHolder(t, "", h
 func Explored(t *testing.T, test func(*Trial), opts ...Option) *explore.Report {
 	r, _ := explored(t, test, opts)
 	return r
+}
+
+// MostReal is how long a trial in a bubble may take in real time.
+func MostReal(d time.Duration) Option {
+	return exploreOption("MostReal", func(e *exploring) { e.mostReal = d })
 }

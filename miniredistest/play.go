@@ -56,7 +56,7 @@ type place struct {
 	key        string
 }
 
-// mostReal is how long a trial in a bubble may take in real time. Its sleeps take none.
+// mostReal is how long a trial in a bubble may take in real time, if no option says it. Its sleeps take none.
 const mostReal = 5 * time.Second
 
 // play plays one trial.
@@ -85,7 +85,7 @@ func (s *stage) play(p play) *played {
 			s.t.FailNow() // the servers did not start, and the test has said why
 		}
 		return of
-	case <-time.After(mostReal):
+	case <-time.After(cmp.Or(s.o.explore.mostReal, mostReal)):
 		return &played{stood: standing()}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -30,7 +31,7 @@ type jobs struct {
 // Producers push elements in every way. Consumers time out, are unblocked, hang up or are killed,
 // and move elements from list to list. In the end each element exists exactly once.
 func TestNoElementIsLostOrDoubledWhileConsumersComeAndGo(t *testing.T) {
-	j := &jobs{t: t, addr: start(t, nil), total: 3000, got: map[string]int{}, over: make(chan struct{})}
+	j := &jobs{t: t, addr: start(t, nil), total: amount.Count(1000, 3000), got: map[string]int{}, over: make(chan struct{})}
 	admin := redistest.Dial(t, j.addr)
 	var producers, consumers sync.WaitGroup
 	for i := range 3 {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -72,7 +73,7 @@ func keepCounting(t *testing.T, addr string, id int, killed *atomic.Int64) {
 	key := fmt.Sprint("n", id)
 	var c *redistest.Conn
 	sent, answered := int64(0), int64(0)
-	for n := 0; n < 80 || killed.Load() == 0; n++ {
+	for n := 0; n < amount.Count(30, 80) || killed.Load() == 0; n++ {
 		if c == nil {
 			var now int64
 			if c, now = reconnect(addr, key); c == nil {

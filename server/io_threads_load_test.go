@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -130,7 +131,7 @@ func TestThreadsServeABusyMixOfClients(t *testing.T) {
 		}
 		unused := func(counter string) bool { return infoField(observer, counter) == "0" }
 		idle := func() bool { return unused("io_threaded_reads_processed") || unused("io_threaded_writes_processed") }
-		for round := 0; round < 30 || idle(); round++ {
+		for round := 0; round < amount.Count(10, 30) || idle(); round++ {
 			for _, p := range parts {
 				p.send(round)
 			}

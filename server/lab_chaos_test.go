@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -34,7 +35,7 @@ func TestNothingOfTheLabBreaksTheServer(t *testing.T) {
 		}()
 	}
 	rng := rand.New(rand.NewPCG(6, 7))
-	for range 100 {
+	for range amount.Count(30, 100) {
 		admin := redistest.Dial(t, addr)
 		ok(t, admin, "LAB", "CLOCK", "FREEZE")
 		for range rng.IntN(12) {
@@ -88,7 +89,7 @@ func TestNothingOfTheLabBreaksTheServerWhileScriptsRun(t *testing.T) {
 		}()
 	}
 	rng, refused := rand.New(rand.NewPCG(8, 9)), false
-	for round := 0; round < 25 || !refused; round++ {
+	for round := 0; round < amount.Count(8, 25) || !refused; round++ {
 		admin := redistest.Dial(t, addr)
 		for range rng.IntN(20) {
 			if rng.IntN(3) == 0 {

@@ -309,12 +309,15 @@ func TestTheDoctorKnowsEveryCommandThatCanChangeALock(t *testing.T) {
 	var all []string
 	for _, server := range dialect.Names() {
 		c := redistest.Dial(t, start(t, []string{"--dialect", server}))
+		var listed []string
 		for _, name := range c.Do("COMMAND", "LIST").Elems {
-			all = append(all, name.Str)
-			info := c.Do("COMMAND", "INFO", name.Str).Elems[0]
+			listed = append(listed, name.Str)
+		}
+		all = append(all, listed...)
+		for i, info := range c.Do(append([]string{"COMMAND", "INFO"}, listed...)...).Elems {
 			writes := slices.ContainsFunc(info.Elems[2].Elems, func(flag resp.Value) bool { return flag.Str == "write" })
-			if writes && !slices.Contains(harmless(), name.Str) {
-				require.Contains(t, doctor.Commands(), name.Str, "it writes: give it a row in lab/doctor/commands.go")
+			if writes && !slices.Contains(harmless(), listed[i]) {
+				require.Contains(t, doctor.Commands(), listed[i], "it writes: give it a row in lab/doctor/commands.go")
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -303,12 +304,12 @@ func TestFailoverDuringASlowScript(t *testing.T) {
 func TestFailoverDuringAFullSync(t *testing.T) {
 	t.Parallel()
 	n := startNodes(t, 1, 2)
-	const keys = 20_000
+	keys := amount.Count(5000, 20_000)
 	const fill = "for i = 1, ARGV[1] do redis.call('SET', 'key:' .. i, string.rep('x', 500)) end"
 	n.c[0].Do("EVAL", fill, "0", fmt.Sprint(keys))
 	n.same(0)
 	refused := 0
-	for i := range 8 {
+	for i := range amount.Count(4, 8) {
 		crash(t, n.c[1])
 		n.redial(1)
 		if i%2 == 1 {

@@ -9,11 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-var halvesCrashes = flag.Int("halves.crashes", 30, "how many scripts and transactions are cut by LAB CRASH")
+var halvesCrashes = flag.Int("halves.crashes", amount.Count(8, 30), "how many units are cut by LAB CRASH")
 
 // loser is a server with a lab, and what its crashes may lose.
 type loser struct {

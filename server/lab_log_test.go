@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/lab"
 )
@@ -160,7 +161,7 @@ func randomLab(t *testing.T, seed string) (requests, log string) {
 	} {
 		rule(t, l.admin, r)
 	}
-	for range 400 {
+	for range amount.Count(250, 400) {
 		l.step()
 	}
 	l.admin.Do("LAB", "CLOCK", "ADVANCE", "100")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 const oom = "OOM command not allowed when used memory > 'maxmemory'."
@@ -35,6 +36,19 @@ func startLimited(t *testing.T, policy string, room int) (c *redistest.Conn, lim
 	return c, limit
 }
 
+// inOneWrite sends requests in one write, and requires that none is refused.
+func inOneWrite(t *testing.T, c *redistest.Conn, requests ...[]string) {
+	t.Helper()
+	var out []byte
+	for _, r := range requests {
+		out = resp.AppendRequest(out, r...)
+	}
+	require.NoError(t, c.Send(out))
+	for _, r := range requests {
+		require.NotEqual(t, byte('-'), c.Read().Kind, "%q", r)
+	}
+}
+
 func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
 	value := strings.Repeat("x", 200)
 	for _, policy := range []string{
@@ -46,10 +60,14 @@ func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
 		}
 		t.Run(policy, func(t *testing.T) {
 			c, limit := startLimited(t, policy, 200_000)
+			var batch [][]string
 			for i := range 3000 {
-				reply := c.Do("SET", fmt.Sprintf("key:%d", i), value, "EX", strconv.Itoa(1000+i))
-				require.Equal(t, "OK", reply.Str, i)
-				if i%100 == 0 {
+				batch = append(batch, []string{"SET", fmt.Sprintf("key:%d", i), value, "EX", strconv.Itoa(1000 + i)})
+				if i%20 == 19 {
+					inOneWrite(t, c, batch...)
+					batch = nil
+				}
+				if i%100 == 99 {
 					require.Less(t, info(t, c, "used_memory"), limit+10_000, "but for what the reply of INFO adds to the buffers")
 				}
 			}
@@ -64,13 +82,11 @@ func TestEveryTypeIsCountedAndEvicted(t *testing.T) {
 	c, limit := startLimited(t, "allkeys-random", 200_000)
 	for i := range amount.Count(2500, 5000) {
 		key, member := strconv.Itoa(i/300), fmt.Sprintf("member:%d", i)
-		for _, command := range [][]string{
+		inOneWrite(t, c, [][]string{
 			{"APPEND", "string" + key, member}, {"RPUSH", "list" + key, member}, {"SADD", "set" + key, member},
 			{"ZADD", "zset" + key, "1", member}, {"HSET", "hash" + key, member, member},
 			{"XADD", "stream" + key, "*", "f", member},
-		} {
-			require.NotEqual(t, byte('-'), c.Do(command...).Kind)
-		}
+		}...)
 		if i%500 == 0 {
 			require.Less(t, info(t, c, "used_memory"), limit+20_000)
 		}
@@ -108,20 +124,14 @@ func TestVolatilePoliciesSpareKeysWithoutATTL(t *testing.T) {
 	for _, policy := range []string{"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
 		t.Run(policy, func(t *testing.T) {
 			c, _ := startLimited(t, policy, 300_000)
-			for i := range 500 {
-				require.Equal(t, "OK", c.Do("SET", fmt.Sprintf("stay:%d", i), "v").Str)
-			}
-			for i := range 3000 {
+			stay, value := names("stay:", 500), strings.Repeat("x", 200)
+			each(t, c, []string{"SET", "%", "v"}, stay)
+			for i := range 150 {
 				// The expiry time is the latest possible. volatile-ttl evicts even such a key when
 				// no other is left.
-				require.Equal(t, "OK",
-					c.Do("SET", fmt.Sprintf("go:%d", i), strings.Repeat("x", 200), "PXAT", "9223372036854775807").Str, i)
+				each(t, c, []string{"SET", "%", value, "PXAT", "9223372036854775807"}, names(fmt.Sprintf("go:%d:", i), 20))
 			}
 			require.Greater(t, info(t, c, "evicted_keys"), 1000)
-			stay := make([]string, 0, 501)
-			for i := range 500 {
-				stay = append(stay, fmt.Sprintf("stay:%d", i))
-			}
 			require.Equal(t, int64(500), c.Do(append([]string{"EXISTS"}, stay...)...).Int)
 		})
 	}
@@ -145,9 +155,13 @@ func TestALowerLimitTakesEffectBeforeTheNextCommand(t *testing.T) {
 func TestLFUKeepsWhatIsReadOften(t *testing.T) {
 	c, _ := startLimited(t, "allkeys-lfu", 300_000)
 	c.Do("CONFIG", "SET", "lfu-log-factor", "0")
-	for i := range 5000 {
-		c.Do("SET", fmt.Sprintf("key:%d", i), strings.Repeat("x", 200))
-		c.Do("GET", "key:0")
+	value := strings.Repeat("x", 200)
+	for i := range 500 {
+		var batch [][]string
+		for _, key := range names(fmt.Sprintf("key:%d", i), 10) {
+			batch = append(batch, []string{"SET", key, value}, []string{"GET", "key:00"})
+		}
+		inOneWrite(t, c, batch...)
 	}
-	require.Equal(t, int64(1), c.Do("EXISTS", "key:0").Int)
+	require.Equal(t, int64(1), c.Do("EXISTS", "key:00").Int)
 }

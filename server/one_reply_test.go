@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -169,7 +170,7 @@ func (a *asker) ask(name string) {
 	for n := len(call); n < least; n++ {
 		once(append(call[:len(call):len(call)], a.syntax.nonsense(n-len(call))...))
 	}
-	for i := range 60 {
+	for i := range amount.Count(10, 60) {
 		if i%10 == 0 {
 			a.exchange()
 			a.prepare()

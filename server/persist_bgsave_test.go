@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
@@ -36,11 +37,9 @@ func TestABackgroundSaveIsTheKeyspaceAtItsBeginning(t *testing.T) {
 		dir := t.TempDir()
 		l := born(t, dir, "--exec", exec)
 		c := l.dial()
-		storeAll(c, 3, 4000)
-		for i := range 20_000 {
-			c.Do("SADD", "large:set", fmt.Sprint("member:", i))
-			c.Do("RPUSH", "large:list", fmt.Sprint(i))
-		}
+		storeAll(c, 3, amount.Count(1000, 4000))
+		c.Do(append([]string{"SADD", "large:set"}, names("member", 20_000)...)...)
+		c.Do(append([]string{"RPUSH", "large:list"}, names("", 20_000)...)...)
 		c.Do("SET", "long", strings.Repeat("long", 10_000))
 		c.Do("FUNCTION", "LOAD", exchangeLibrary)
 		digest := c.Do("DEBUG", "DIGEST").Str
@@ -51,7 +50,7 @@ func TestABackgroundSaveIsTheKeyspaceAtItsBeginning(t *testing.T) {
 		for i := range uint64(3) {
 			w := l.dial()
 			writers.Go(func() {
-				storeAll(w, 10+i, 1000)
+				storeAll(w, 10+i, amount.Count(300, 1000))
 				w.Do("SETRANGE", "long", "7", "short")
 				w.Do("SADD", "large:set", "newer")
 				w.Do("LSET", "large:list", "7", "newer")

@@ -12,12 +12,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
 var (
-	halvesCuts  = flag.Int("halves.cuts", 40, "how many scripts and transactions are cut by the end of a server")
+	halvesCuts  = flag.Int("halves.cuts", amount.Count(8, 40), "how many units are cut by the end of a server")
 	halvesSeed  = flag.Int("halves.seed", 0, "the first of their seeds")
 	halvesRedis = flag.Int("halves.redis", 4, "how many of them a redis-server runs")
 )

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
@@ -20,7 +21,7 @@ const isLoading = "LOADING Redis is loading the dataset in memory"
 
 // slowly makes a server load for as long as a test wants: until CONFIG SET key-load-delay 0.
 func slowly(args ...string) []string {
-	return append([]string{"--key-load-delay", "2000"}, args...)
+	return append([]string{"--key-load-delay", "8000"}, args...)
 }
 
 // startError is why a server does not start.
@@ -36,7 +37,7 @@ func saveMany(t *testing.T, dir string, args ...string) (digest string) {
 	t.Helper()
 	l := born(t, dir, args...)
 	c := l.dial()
-	storeAll(c, 11, 2000)
+	storeAll(c, 11, amount.Count(500, 2000))
 	c.Do("FUNCTION", "LOAD", exchangeLibrary)
 	digest = c.Do("DEBUG", "DIGEST").Str
 	if len(args) == 0 {
@@ -236,17 +237,16 @@ func TestAReloadGoesOnWithoutItsClient(t *testing.T) {
 func TestASlowScriptOfAnOldFileIsExecutedAgain(t *testing.T) {
 	for _, more := range [][]string{nil, {"--exec", "queue"}} {
 		dir := t.TempDir()
-		const script = "redis.call('set', KEYS[1], 'y') while redis.call('incr', 'n') < 300000 do end"
+		const script = "redis.call('set', KEYS[1], 'y') while redis.call('incr', 'n') < 100000 do end"
 		text := resp.AppendRequest(resp.AppendRequest(nil, "EVAL", script, "1", "x"), "SET", "after", "v")
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "appendonly.aof"), text, 0o600))
 		l := born(t, dir, appending(append(more, "--busy-reply-threshold", "1")...)...)
 		require.Contains(t, l.logged(), "Slow script detected")
-		c := l.dial()
+		c, other := l.dial(), l.dial()
 		require.Equal(t, "y", c.Do("GET", "x").Str)
 		require.Equal(t, "v", c.Do("GET", "after").Str)
-		require.Equal(t, "300000", c.Do("GET", "n").Str)
+		require.Equal(t, "100000", c.Do("GET", "n").Str)
 		require.NoError(t, c.Send([]byte("DEBUG LOADAOF\r\n")))
-		other := l.dial()
 		redistest.Until(t, func() bool {
 			reply := other.Do("PING").Str
 			require.Contains(t, []string{"PONG", isLoading}, reply)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -37,7 +38,7 @@ func TestARewriteLosesNothing(t *testing.T) {
 		dir := t.TempDir()
 		l := born(t, dir, "--appendonly", "yes", "--appendfsync", policy)
 		c := l.dial()
-		storeAll(c, 1, 2000)
+		storeAll(c, 1, amount.Count(500, 2000))
 		c.Do("FUNCTION", "LOAD", exchangeLibrary)
 		for round := range uint64(3) {
 			require.Equal(t, "Background append only file rewriting started", c.Do("BGREWRITEAOF").Str)
@@ -45,7 +46,7 @@ func TestARewriteLosesNothing(t *testing.T) {
 			for i := range uint64(2) {
 				w := l.dial()
 				writers.Go(func() {
-					storeAll(w, 10*round+i, 300)
+					storeAll(w, 10*round+i, amount.Count(100, 300))
 					w.Do("SWAPDB", "0", "1")
 					w.Do("FLUSHDB")
 				})
