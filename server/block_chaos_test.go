@@ -31,7 +31,9 @@ type jobs struct {
 // Producers push elements in every way. Consumers time out, are unblocked, hang up or are killed,
 // and move elements from list to list. In the end each element exists exactly once.
 func TestNoElementIsLostOrDoubledWhileConsumersComeAndGo(t *testing.T) {
-	j := &jobs{t: t, addr: start(t, nil), total: amount.Count(1000, 3000), got: map[string]int{}, over: make(chan struct{})}
+	t.Parallel()
+	j := &jobs{t: t, addr: start(t, nil), got: map[string]int{}, over: make(chan struct{})}
+	j.total = amount.Count(1000, 3000)
 	admin := redistest.Dial(t, j.addr)
 	var producers, consumers sync.WaitGroup
 	for i := range 3 {

@@ -25,6 +25,7 @@ func sendPending(t *testing.T, admin, c *redistest.Conn, args ...string) {
 }
 
 func TestTheLongestWaitingClientIsServedFirst(t *testing.T) {
+	t.Parallel()
 	addr := start(t, nil)
 	admin := redistest.Dial(t, addr)
 	rng := rand.New(rand.NewPCG(1, 2))

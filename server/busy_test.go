@@ -26,6 +26,7 @@ func startBusyScript(t *testing.T, addr string, body string) (script, other *red
 }
 
 func TestClientsComeAndGoWhileAScriptRuns(t *testing.T) {
+	t.Parallel()
 	addr := start(t, []string{"--busy-reply-threshold", "10"})
 	script, other := startBusyScript(t, addr, "while true do end")
 	script.Close()
@@ -55,6 +56,7 @@ func TestRequestsBehindASlowScriptWaitForIt(t *testing.T) {
 }
 
 func TestTimeStandsStillWhileOthersAreServed(t *testing.T) {
+	t.Parallel()
 	addr := start(t, []string{"--busy-reply-threshold", "10"})
 	script, other := startBusyScript(t, addr, `
 		redis.call("set", "short", "x", "PX", 5)

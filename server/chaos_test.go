@@ -21,6 +21,7 @@ import (
 // kills them. Every reply is the next number. After a kill, the counter is at least the last reply
 // and at most the number of requests sent.
 func TestNoReplyIsLostDoubledOrMixedUpWhileClientsArePausedAndKilled(t *testing.T) {
+	t.Parallel()
 	addr := start(t, nil)
 	admin := redistest.Dial(t, addr)
 	admin.Do("SET", "big", strings.Repeat("x", 100_000))

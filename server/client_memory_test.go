@@ -76,6 +76,7 @@ func TestTheLargestClientsAreEvictedUntilTheRestIsWithinTheLimit(t *testing.T) {
 }
 
 func TestAllMemoryOfAClientCountsForItsEviction(t *testing.T) {
+	t.Parallel()
 	const limit = 1_000_000
 	big := strings.Repeat("x", 300_000)
 	for name, fill := range map[string]func(t *testing.T, c, other *redistest.Conn){

@@ -20,6 +20,7 @@ import (
 
 // Commands that Redis does not have (LAB) are skipped: docs/lab describes their syntax.
 func TestCommentOfACommandBeginsWithItsSyntaxAndRedisFunction(t *testing.T) {
+	t.Parallel()
 	docs := map[string]string{}
 	readComments(t, docs, "command", "../command/*.go")
 	readComments(t, docs, "server", "*.go")

@@ -29,6 +29,7 @@ func bothServers(t *testing.T, test func(t *testing.T, addr string, ours bool)) 
 }
 
 func TestMigrateMovesValuesOfEveryTypeBetweenServers(t *testing.T) {
+	t.Parallel()
 	for _, way := range []struct{ name, from, to string }{
 		{"from miniredisd to miniredisd", "ours", "ours"},
 		{"from miniredisd to redis-server", "ours", "redis"},
@@ -66,6 +67,7 @@ func TestMigrateMovesValuesOfEveryTypeBetweenServers(t *testing.T) {
 // The requests are too large for one write, so they are sent in chunks. A key that exists on the
 // other server does not stop the other keys.
 func TestMigrateMovesTheKeysThatTheOtherServerAccepts(t *testing.T) {
+	t.Parallel()
 	from, addr := redistest.Dial(t, start(t, nil)), start(t, nil)
 	to := redistest.Dial(t, addr)
 	ok(t, from, "MSET", "a", "1", "b", "2", "c", "3")
@@ -301,6 +303,7 @@ func restoreOf(keys ...string) string {
 }
 
 func TestMigrateClosesConnectionsThatAreNotUsed(t *testing.T) {
+	t.Parallel()
 	_, c := startLab(t)
 	addr := start(t, nil)
 	ok(t, c, "MSET", "a", "1", "b", "2")

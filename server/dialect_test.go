@@ -19,6 +19,7 @@ func dialTo(t *testing.T, name string) *redistest.Conn {
 }
 
 func TestEachDialectSaysWhatItsServerSaysOfItself(t *testing.T) {
+	t.Parallel()
 	for _, d := range dialect.Known() {
 		t.Run(d.Name, func(t *testing.T) {
 			c := dialTo(t, d.Name)
@@ -67,6 +68,7 @@ func TestADialectCannotChangeAtRuntime(t *testing.T) {
 
 // The fields of CLIENT LIST and INFO are those of the played server, and the default has none of the newer ones.
 func TestFieldsAreThoseOfTheDialect(t *testing.T) {
+	t.Parallel()
 	for field, in := range map[string][]string{
 		"client watch":                            {"redis-7.4", "redis-8.10", "valkey-8.0", "valkey-9.2"},
 		"client io-thread":                        {"redis-8.0", "redis-8.10"},

@@ -90,6 +90,7 @@ func TestASlowScriptServesTheQueueBehindIt(t *testing.T) {
 }
 
 func TestASnapshotHasTheClientsThatWaitForTheExecutor(t *testing.T) {
+	t.Parallel()
 	for _, exec := range []string{"inline", "queue"} {
 		addr, s := watched(t, "--exec", exec)
 		conns := dialMany(t, addr, 3)

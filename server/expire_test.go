@@ -10,6 +10,7 @@ import (
 )
 
 func TestKeysExpireWithoutAnAccess(t *testing.T) {
+	t.Parallel()
 	c := redistest.Dial(t, start(t, nil))
 	for _, db := range []string{"0", "7", "15"} {
 		c.Do("SELECT", db)

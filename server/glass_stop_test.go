@@ -241,6 +241,7 @@ func TestCommandsOfATransactionAndAScriptAreSteppedThrough(t *testing.T) {
 }
 
 func TestThreadsStopOneAtATime(t *testing.T) {
+	t.Parallel()
 	for _, exec := range []string{"inline", "queue"} {
 		addr, s := watched(t, "--io-threads", "3", "--io-threads-do-reads", "yes", "--exec", exec)
 		conns := dialMany(t, addr, 4)

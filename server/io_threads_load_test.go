@@ -122,6 +122,7 @@ func load(t *testing.T, addr string, id int) []part {
 
 // This test matters most under the race detector.
 func TestThreadsServeABusyMixOfClients(t *testing.T) {
+	t.Parallel()
 	for _, eager := range []bool{true, false} {
 		addr := startThreads(t, eager, "--io-threads-do-reads", "yes")
 		observer := redistest.Dial(t, addr)

@@ -38,6 +38,7 @@ func requireInTime(t *testing.T, what string, ok func() bool) {
 // Each row makes the server keep at least a million bytes for a client, and then makes it free
 // them.
 func TestUsedMemoryCountsAllThatClientsHaveTheServerKeep(t *testing.T) {
+	t.Parallel()
 	const kept = 1_000_000
 	big := strings.Repeat("x", kept)
 	type conn = redistest.Conn

@@ -19,6 +19,7 @@ import (
 // Clients of every kind run while the lab does everything to them, in any order. In the end the
 // server works as before, and no command has panicked.
 func TestNothingOfTheLabBreaksTheServer(t *testing.T) {
+	t.Parallel()
 	var panics atomic.Int64
 	addr := startWithLog(t, []string{"--lab", "yes", "--notify-keyspace-events", "KEA", "--seed", "5"},
 		countPanics(t, &panics))
@@ -69,6 +70,7 @@ func countPanics(t *testing.T, panics *atomic.Int64) func(byte, string, ...any) 
 // The lab acts while scripts run on. Each verb is answered or refused, and the script's connection
 // is treated like any other. The test goes on until the server has refused a verb.
 func TestNothingOfTheLabBreaksTheServerWhileScriptsRun(t *testing.T) {
+	t.Parallel()
 	var panics atomic.Int64
 	addr := startWithLog(t, []string{"--lab", "yes", "--busy-reply-threshold", "1", "--seed", "5"},
 		countPanics(t, &panics))

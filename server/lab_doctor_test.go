@@ -306,6 +306,7 @@ func harmless() []string {
 
 // A command that can take, renew, release or damage a lock has a row in the doctor's table.
 func TestTheDoctorKnowsEveryCommandThatCanChangeALock(t *testing.T) {
+	t.Parallel()
 	var all []string
 	for _, server := range dialect.Names() {
 		c := redistest.Dial(t, start(t, []string{"--dialect", server}))

@@ -41,6 +41,7 @@ func requireLog(t *testing.T, text string, entries int) {
 }
 
 func TestALongExportComesInItsPlaceAndHasWhatWasThere(t *testing.T) {
+	t.Parallel()
 	addr, admin := withLongLog(t)
 	var batch []byte
 	for _, line := range []string{"PING", "LAB LOG EXPORT", "SET later 1", "LAB LOG EXPORT", "GET later"} {
@@ -89,6 +90,7 @@ func TestALongExportMayBeUnwantedLeftOrUnblocked(t *testing.T) {
 
 // A message that comes while the log is written stands before or behind the reply, and not in it.
 func TestALongExportIsNotTornByMessages(t *testing.T) {
+	t.Parallel()
 	addr, admin := withLongLog(t)
 	c := redistest.Dial(t, addr)
 	c.Do("HELLO", "3")

@@ -71,6 +71,7 @@ func TestFailoverNamesTheNodeThatCannotBeTheMaster(t *testing.T) {
 
 // One after the other becomes the master, and the data stay.
 func TestFailoverAgainAndAgain(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 2)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i, master := 0, 0; i < 12; i++ {
@@ -141,6 +142,7 @@ func TestTheLabEndsAFailoverOfRedis(t *testing.T) {
 
 // LAB RESET and a leap of the clock end, although a replica looks at its own keys again and again.
 func TestTheClockLeapsOverAReplicasOwnKeys(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 1)
 	replica := n.c[1]
 	ok(t, replica, "CONFIG", "SET", "replica-read-only", "no")
@@ -282,6 +284,7 @@ func TestClientsOfAnOldMaster(t *testing.T) {
 
 // A slow script keeps the old master from being told, but not the others from going on.
 func TestFailoverDuringASlowScript(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 2, "--busy-reply-threshold", "1")
 	script := dialMaster(t, n.Masters, 1)
 	require.NoError(t, script.Send(resp.AppendRequest(nil, "EVAL", "redis.call('SET','k','v') while true do end", "0")))

@@ -19,6 +19,7 @@ import (
 // Masters ask each other while they crash, and clients leave meanwhile. In the end every master
 // answers.
 func TestMastersSurviveAskingEachOtherWhileTheyCrash(t *testing.T) {
+	t.Parallel()
 	m := startMasters(t, 3, "--seed", "1")
 	verbs := [][]string{
 		{"ALL", "CLOCK", "ADVANCE", "10"}, {"ALL", "CRASH"}, {"MASTER", "2", "CRASH", "LOSE", "NOTHING"},

@@ -109,6 +109,7 @@ func TestRelaysNeedThePermissionForWhatTheyRelay(t *testing.T) {
 }
 
 func TestMastersThatAskEachOtherDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
 	m := startMasters(t, 3)
 	var conns []*redistest.Conn
 	for range 5 {

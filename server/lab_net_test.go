@@ -223,6 +223,7 @@ func TestABlockedClientStaysBlockedThroughManyBlackHoles(t *testing.T) {
 
 // A black hole also hides from a client that the server has closed its connection.
 func TestAKilledClientNoticesItAfterTheBlackHole(t *testing.T) {
+	t.Parallel()
 	for _, sends := range []string{"nothing", "something before", "something after"} {
 		t.Run(sends, func(t *testing.T) {
 			addr, admin := startLab(t)

@@ -80,6 +80,7 @@ func (n *nodes) write(rng *rand.Rand) {
 
 // Whatever happens to nodes and links, a replica whose link is up has the data of its master.
 func TestNodesAgreeAfterAnything(t *testing.T) {
+	t.Parallel()
 	for seed := range *nodeSeeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { playNodes(t, seed) })

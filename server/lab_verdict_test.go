@@ -182,6 +182,7 @@ func TestAMasterThatHasEndedHasNoPartInTheVerdict(t *testing.T) {
 
 // So many replies are lost that not every order of the attempts can be tried.
 func TestAVerdictMayBeUndecidedAndMayBeLeft(t *testing.T) {
+	t.Parallel()
 	m, admin := judgedMasters(t, 1)
 	admin.Do("LAB", "FAULT", "ADD", "lost", "CMD", "SET", "TIMES", "30", "ACTION", "DROP-REPLY")
 	for i := range 30 {

@@ -18,6 +18,7 @@ import (
 // The memory of a replaced value becomes the input buffer of the next large command. Replies, snapshots and
 // copies that still need the old value must not see what arrives there.
 func TestMemoryOfAReplacedValueIsUsedAgainOnlyWhenNobodyNeedsIt(t *testing.T) {
+	t.Parallel()
 	for mode, begin := range map[string]func(*testing.T) string{
 		"main":    func(t *testing.T) string { return start(t, nil) },
 		"threads": func(t *testing.T) string { return startThreads(t, true) },

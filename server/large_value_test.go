@@ -14,6 +14,7 @@ import (
 // The replies to large strings refer to the stored bytes. Each row changes these bytes before the reply is
 // sent, in the same pipeline.
 func TestALargeReplyIsTheStringAtItsTime(t *testing.T) {
+	t.Parallel()
 	const size = 3_000_000
 	old := strings.Repeat("o", size)
 	for name, change := range map[string][]string{

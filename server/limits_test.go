@@ -176,6 +176,7 @@ func TestAHalfClosedConnectionThatWaitsIsGivenUp(t *testing.T) {
 }
 
 func TestAReplyWhoseLengthTheClientChoosesEndsWithTheConnection(t *testing.T) {
+	t.Parallel()
 	for _, command := range []string{
 		"HRANDFIELD hash -999999999", "SRANDMEMBER set -999999999", "ZRANDMEMBER zset -999999999",
 	} {
@@ -228,6 +229,7 @@ func TestAReplyWhoseLengthTheClientChoosesHasALength(t *testing.T) {
 }
 
 func TestAServerWithATimeLimitForClientsIsIdle(t *testing.T) {
+	t.Parallel()
 	s := plainServer(t, func(byte, string, ...any) {}, "--timeout", "300")
 	idle := make(chan int, 1)
 	s.Idle = func(used int) {

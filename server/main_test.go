@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	amount.SideBySide(8)    // many tests wait most of their time
+	amount.SideBySide(16)   // many tests wait most of their time
 	debug.SetGCPercent(400) // a hundred small heaps in turn: collecting them was an eighth of the time
 	os.Exit(m.Run())
 }

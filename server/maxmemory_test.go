@@ -50,6 +50,7 @@ func inOneWrite(t *testing.T, c *redistest.Conn, requests ...[]string) {
 }
 
 func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
+	t.Parallel()
 	value := strings.Repeat("x", 200)
 	for _, policy := range []string{
 		"allkeys-lru", "allkeys-lfu", "allkeys-random",
@@ -79,6 +80,7 @@ func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
 }
 
 func TestEveryTypeIsCountedAndEvicted(t *testing.T) {
+	t.Parallel()
 	c, limit := startLimited(t, "allkeys-random", 200_000)
 	for i := range amount.Count(2500, 5000) {
 		key, member := strconv.Itoa(i/300), fmt.Sprintf("member:%d", i)
@@ -121,6 +123,7 @@ func TestWithoutEvictionWritesAreRefusedAndReadsAndDeletionsGoOn(t *testing.T) {
 }
 
 func TestVolatilePoliciesSpareKeysWithoutATTL(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
 		t.Run(policy, func(t *testing.T) {
 			c, _ := startLimited(t, policy, 300_000)
@@ -138,6 +141,7 @@ func TestVolatilePoliciesSpareKeysWithoutATTL(t *testing.T) {
 }
 
 func TestALowerLimitTakesEffectBeforeTheNextCommand(t *testing.T) {
+	t.Parallel()
 	c, limit := startLimited(t, "allkeys-lru", 1_000_000)
 	for i := range 2000 {
 		c.Do("SET", fmt.Sprintf("key:%d", i), strings.Repeat("x", 200))

@@ -67,6 +67,7 @@ func TestAddressesThatCannotBeAreRefusedAndTheOldOnesStay(t *testing.T) {
 }
 
 func TestInfoShowsTheLoopOnlyByName(t *testing.T) {
+	t.Parallel()
 	c := redistest.Dial(t, start(t, nil))
 	for _, section := range []string{"default", "all", "everything"} {
 		require.NotContains(t, c.Do("INFO", section).Str, "eventloop_cmd_per_cycle_max")
@@ -95,6 +96,7 @@ func TestInfoShowsTheLoopOnlyByName(t *testing.T) {
 
 // Rates take 16 samples. With one sample a second, the mean over all of them would take 16 seconds.
 func TestRatesCountFromTheFirstSampleAfterReset(t *testing.T) {
+	t.Parallel()
 	c := redistest.Dial(t, start(t, nil))
 	require.Equal(t, "OK", c.Do("CONFIG", "RESETSTAT").Str)
 	redistest.Until(t, func() bool { return infoField(c, "instantaneous_ops_per_sec") != "0" })

@@ -83,6 +83,7 @@ func TestABackgroundSaveIsTheKeyspaceAtItsBeginning(t *testing.T) {
 }
 
 func TestOnlyOneSaveIsUnderWay(t *testing.T) {
+	t.Parallel()
 	l := born(t, t.TempDir())
 	c := l.dial()
 	storeAll(c, 4, 500)
@@ -109,6 +110,7 @@ func TestOnlyOneSaveIsUnderWay(t *testing.T) {
 }
 
 func TestSavePointsSave(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := born(t, dir, "--lab", "yes", "--save", "100 3 1000 1")
 	c := l.dial()
@@ -184,6 +186,7 @@ func TestAFailedSaveStopsWritesIfThereAreSavePoints(t *testing.T) {
 }
 
 func TestFlushallAbortsASave(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := born(t, dir)
 	c := l.dial()
@@ -206,6 +209,7 @@ func TestFlushallAbortsASave(t *testing.T) {
 }
 
 func TestAReloadOrTheEndAbortsASave(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := born(t, dir)
 	c := l.dial()

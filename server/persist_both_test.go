@@ -9,6 +9,7 @@ import (
 // FLUSHALL with save points saves at once, and a save sets the number of changes to 0. The append only file must have
 // the FLUSHALL all the same: otherwise the keys come back.
 func TestSavesLeaveTheAppendOnlyFileComplete(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := born(t, dir, appending("--save", "3600", "1")...)
 	c := l.dial()

@@ -99,6 +99,7 @@ func TestClientsAreServedWhileTheFileIsLoaded(t *testing.T) {
 
 // A server that ends while it loads has a part of the keys: it saves nothing.
 func TestAServerEndsWhileItLoads(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	saveMany(t, dir)
 	whole, err := os.ReadFile(filepath.Join(dir, "dump.rdb"))
@@ -123,6 +124,7 @@ func TestAServerEndsWhileItLoads(t *testing.T) {
 }
 
 func TestADamagedFileEndsAServerThatServesAlready(t *testing.T) {
+	t.Parallel()
 	for _, files := range [][]string{nil, appending()} {
 		dir := t.TempDir()
 		saveMany(t, dir, files...)
@@ -212,6 +214,7 @@ func TestDebugLoadAOFTellsReplicasNothing(t *testing.T) {
 
 // Who has asked for a reload may leave before its end, and so may the server.
 func TestAReloadGoesOnWithoutItsClient(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	digest := saveMany(t, dir)
 	l := born(t, dir)
@@ -235,6 +238,7 @@ func TestAReloadGoesOnWithoutItsClient(t *testing.T) {
 
 // Redis 6 and older append scripts as they came. A slow one serves other clients while it is executed again.
 func TestASlowScriptOfAnOldFileIsExecutedAgain(t *testing.T) {
+	t.Parallel()
 	for _, more := range [][]string{nil, {"--exec", "queue"}} {
 		dir := t.TempDir()
 		const script = "redis.call('set', KEYS[1], 'y') while redis.call('incr', 'n') < 100000 do end"

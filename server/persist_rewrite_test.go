@@ -75,6 +75,7 @@ func TestARewriteLosesNothing(t *testing.T) {
 }
 
 func TestARewriteAndASaveTakeTurns(t *testing.T) {
+	t.Parallel()
 	l := born(t, t.TempDir(), appending()...)
 	c := l.dial()
 	storeAll(c, 1, 500)
@@ -102,6 +103,7 @@ func TestARewriteAndASaveTakeTurns(t *testing.T) {
 }
 
 func TestTheFileIsRewrittenWhenItHasGrown(t *testing.T) {
+	t.Parallel()
 	l := born(t, t.TempDir(), appending("--auto-aof-rewrite-min-size", "20kb")...)
 	c := l.dial()
 	for range 40 {
@@ -117,6 +119,7 @@ func TestTheFileIsRewrittenWhenItHasGrown(t *testing.T) {
 }
 
 func TestAFailedRewriteLeavesWhatThereIs(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := born(t, dir, appending()...)
 	c := l.dial()
@@ -163,6 +166,7 @@ func TestAfterThreeFailuresARewriteByItselfWaits(t *testing.T) {
 }
 
 func TestAppendOnlyBeginsAndEndsAtRuntime(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := born(t, dir, "--appendfsync", "always")
 	c := l.dial()
@@ -201,6 +205,7 @@ func TestAppendOnlyBeginsAndEndsAtRuntime(t *testing.T) {
 }
 
 func TestTheFirstBaseMustBeCompleteBeforeTheEnd(t *testing.T) {
+	t.Parallel()
 	l := born(t, t.TempDir())
 	c := l.dial()
 	storeAll(c, 1, 2000)

@@ -74,6 +74,7 @@ func TestInfoCountsChannelsAndPatterns(t *testing.T) {
 }
 
 func TestAThousandSubscribersGetEveryMessageInOrder(t *testing.T) {
+	t.Parallel()
 	addr := start(t, nil)
 	var subscribers []*redistest.Conn
 	for i := range 1000 {
@@ -100,6 +101,7 @@ func TestAThousandSubscribersGetEveryMessageInOrder(t *testing.T) {
 // Keys that expire in the same millisecond are published in any order. Each is published once, by
 // active expiry alone: no client reads the keys.
 func TestEveryExpiredKeyIsPublished(t *testing.T) {
+	t.Parallel()
 	addr := start(t, []string{"--notify-keyspace-events", "Ex"})
 	other, subscriber := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	subscriber.Do("PSUBSCRIBE", "__key*__:*")

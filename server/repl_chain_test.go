@@ -152,6 +152,7 @@ func TestAReplicaWithOtherDataSynchronizesItsReplicas(t *testing.T) {
 
 // A master that becomes a replica keeps its replicas, if the new master goes on with its history.
 func TestReplicasStayWhenTheirMasterBecomesAReplica(t *testing.T) {
+	t.Parallel()
 	first, second, third := newNode(t, "a"), newNode(t, "b"), newNode(t, "c")
 	second.follows(t, first)
 	third.follows(t, first)

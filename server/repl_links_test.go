@@ -18,6 +18,7 @@ import (
 
 // With tls-replication the link is one of TLS, also behind a cut, and for a chain.
 func TestALinkOverTLS(t *testing.T) {
+	t.Parallel()
 	master := startTLS(t, chained...)
 	file := func(name string) string { return filepath.Join(master.dir, name) }
 	host, port, err := net.SplitHostPort(master.addr)
@@ -194,6 +195,7 @@ func TestAClosedLinkExecutesNoRestOfATransaction(t *testing.T) {
 
 // A writable replica deletes the keys to which its clients have given a time. Those of the master wait for it.
 func TestKeysOfClientsExpireOnAWritableReplica(t *testing.T) {
+	t.Parallel()
 	master, replica := newNode(t, "a"), newNode(t, "b", "--replica-read-only", "no")
 	replica.follows(t, master)
 	master.conn.Do("DEBUG", "SET-ACTIVE-EXPIRE", "0")
@@ -210,6 +212,7 @@ func TestKeysOfClientsExpireOnAWritableReplica(t *testing.T) {
 
 // A pause on a replica keeps changes of the master from being executed. They are read, as INFO shows.
 func TestAPausedReplicaReadsAhead(t *testing.T) {
+	t.Parallel()
 	master, replica := newNode(t, "a"), newNode(t, "b")
 	replica.follows(t, master)
 	before := replica.info("slave_repl_offset")

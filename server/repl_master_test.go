@@ -106,6 +106,7 @@ func TestWhatAReplicaAsksForIsSent(t *testing.T) {
 
 // A replica that filters waits for others as long as one that does not.
 func TestAFilteredReplicaWaitsForOthers(t *testing.T) {
+	t.Parallel()
 	addrs := []string{start(t, []string{"--repl-diskless-sync-delay", "1000"})}
 	if redistest.Installed() {
 		addrs = append(addrs, redistest.Start(t, "--repl-diskless-sync-delay", "1000").Addr)
@@ -208,6 +209,7 @@ func TestReplicasThatWaitShareASnapshot(t *testing.T) {
 
 // A lab's disk has written a file as soon as the writing begins. A stream does not use it, and waits for replicas.
 func TestAFullSynchronizationFromADiskOfTheLab(t *testing.T) {
+	t.Parallel()
 	for _, diskless := range []string{"yes", "no"} {
 		addr := start(t, []string{"--lab", "yes", "--lab-disk", "yes", "--repl-diskless-sync", diskless,
 			"--repl-diskless-sync-delay", "0"})

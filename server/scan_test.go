@@ -62,6 +62,7 @@ func (s *scanned) step(c *redistest.Conn, cursor string, seen map[string]int, op
 }
 
 func TestScanReturnsWhatIsPresentThroughoutWhileTheRestComesAndGoes(t *testing.T) {
+	t.Parallel()
 	for command, s := range scans() {
 		if !amount.Picked(command, 2) {
 			continue
@@ -92,6 +93,7 @@ func TestScanReturnsWhatIsPresentThroughoutWhileTheRestComesAndGoes(t *testing.T
 }
 
 func TestScanReturnsEveryElementOnceWhileNothingChanges(t *testing.T) {
+	t.Parallel()
 	for command, s := range scans() {
 		if !amount.Picked(command, 2) {
 			continue
@@ -111,6 +113,7 @@ func TestScanReturnsEveryElementOnceWhileNothingChanges(t *testing.T) {
 }
 
 func TestScanCountIsElementsComeToWhetherOrNotTheyMatch(t *testing.T) {
+	t.Parallel()
 	for command, s := range scans() {
 		t.Run(command, func(t *testing.T) {
 			c := redistest.Dial(t, start(t, nil))

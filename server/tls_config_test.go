@@ -66,6 +66,7 @@ func TestConfigSetChangesTheCertificateOrNothing(t *testing.T) {
 
 // Nobody writes into the FIFO, and the device has no end. The server answers, and keeps what it had.
 func TestAFileThatIsNoFileStopsNobody(t *testing.T) {
+	t.Parallel()
 	s := startTLS(t)
 	admin := redistest.Dial(t, s.plain)
 	fifo := filepath.Join(s.dir, "fifo")
@@ -99,6 +100,7 @@ func TestAFileThatIsNoFileStopsNobody(t *testing.T) {
 
 // The names stay the same, but the files are new.
 func TestConfigSetReadsTheSameFilesAgain(t *testing.T) {
+	t.Parallel()
 	s := startTLS(t)
 	admin := redistest.Dial(t, s.plain)
 	before := s.client(t, "client")

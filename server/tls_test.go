@@ -131,6 +131,7 @@ func TestTranscriptsHaveTheSameRepliesOverTLS(t *testing.T) {
 }
 
 func TestEveryModeServesClientsOverTLS(t *testing.T) {
+	t.Parallel()
 	for _, args := range []string{
 		"", "--multiplexer poll", "--exec queue", "--io-threads 4 --io-threads-do-reads yes",
 		"--tls-protocols TLSv1.2", "--tls-protocols TLSv1.3",
@@ -301,6 +302,7 @@ func TestABlackHoleStopsClientsWithTLS(t *testing.T) {
 }
 
 func TestAClientThatReadsSlowlyGetsEveryByte(t *testing.T) {
+	t.Parallel()
 	s := startTLS(t)
 	c := s.dial(t)
 	value := strings.Repeat("0123456789abcdef", 1<<14)

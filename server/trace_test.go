@@ -195,6 +195,7 @@ func keepBusy(t *testing.T, addr string, clients, rounds int) {
 }
 
 func TestATraceShowsTheWayOfEveryRequest(t *testing.T) {
+	t.Parallel()
 	addr, path := start(t, nil), filepath.Join(t.TempDir(), "trace.json")
 	admin := redistest.Dial(t, addr)
 	require.Equal(t, "OK", admin.Do("DEBUG", "TRACE", "START").Str)

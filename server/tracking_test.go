@@ -29,6 +29,7 @@ func requireInvalid(t *testing.T, c *redistest.Conn, key string) {
 
 // No client reads the keys again. Active expiry alone sends the messages.
 func TestActiveExpiryInvalidatesTrackedKeys(t *testing.T) {
+	t.Parallel()
 	addr := start(t, nil)
 	reader, broadcast := dialTracking(addr, t), dialTracking(addr, t, "BCAST", "PREFIX", "lock:")
 	admin := redistest.Dial(t, addr)
@@ -96,6 +97,7 @@ func TestInfoCountsTrackingClientsAndWhatTheyHaveRead(t *testing.T) {
 }
 
 func TestAThousandReadersOfAKeyGetOneMessageEach(t *testing.T) {
+	t.Parallel()
 	addr := start(t, nil)
 	var readers []*redistest.Conn
 	for range 1000 {
