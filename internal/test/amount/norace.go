@@ -1,0 +1,5 @@
+//go:build !race
+
+package amount
+
+const raceDetector = false
