@@ -52,7 +52,7 @@ func (s *Stage) Enter() (err error) {
 // A crash of a master forgets them.
 func (s *Stage) Refused(ctx context.Context) (names []string, err error) {
 	for n := range s.Addrs {
-		v, err := s.Do(ctx, n+1, "ACL", "LOG")
+		v, err := s.Do(ctx, n+1, "ACL", "LOG", "128") // all that it keeps
 		if err != nil {
 			return nil, err
 		}
