@@ -63,21 +63,40 @@ func mayNot() map[string]cheat {
 	}
 }
 
+// refusedNames are all commands of mayNot, as a grade names them. A command that a guest may use is missing there.
+const refusedNames = "Your program sent ACL LOG, ACL SETUSER, CLIENT KILL, CLIENT PAUSE, CONFIG RESETSTAT, " +
+	"CONFIG SET, DEBUG, LAB CLOCK, LAB FAULT, LAB LOG, LAB RESET, MONITOR, REPLICAOF, SHUTDOWN to the server"
+
 // may are cheats with what a guest may do: they only have to be worth nothing.
 func may() map[string]cheat {
 	return map[string]cheat{
-		"flush":  sends("FLUSHALL"),
 		"script": sends("EVAL redis.call('SHUTDOWN') 0"), // no script may, whoever runs it
-		"login":  sends("AUTH judge x", "HELLO 3 AUTH judge judge", "LAB FAULT CLEAR"),
-		"crowd":  crowd,
 		"points": func([]string, string) { fmt.Fprint(os.Stderr, "\x1b[2J\r✓  1  100/100\n100 of 100 points\n") },
 		"seed":   sends("CONFIG GET *", "INFO everything"),
 	}
 }
 
+// disturb are cheats that change what the lock meets, so each is played alone.
+func disturb() map[string]cheat {
+	return map[string]cheat{
+		"flush": sends("FLUSHALL"),
+		"login": sends("AUTH judge x", "HELLO 3 AUTH judge judge", "LAB FAULT CLEAR"),
+		"crowd": crowd,
+	}
+}
+
+// together plays cheats one after another.
+func together(all map[string]cheat) cheat {
+	return func(addrs []string, order string) {
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			all[name](addrs, order)
+		}
+	}
+}
+
 // crowd takes all connections that it gets.
 func crowd(addrs []string, order string) {
-	for range 2000 {
+	for range 1100 { // the server takes 1000
 		if !strings.HasPrefix(order, "open") {
 			return
 		}
@@ -128,7 +147,9 @@ func cheats() map[string]func() {
 		}
 	}
 	for id, base := range naive() {
-		for _, some := range []map[string]cheat{mayNot(), may()} {
+		for _, some := range []map[string]cheat{
+			mayNot(), disturb(), {"refused": together(mayNot()), "allowed": together(may())},
+		} {
 			for name, with := range some {
 				all[id+"/cheat-"+name] = cheating(bases[id+"/"+base], with)
 			}
@@ -165,11 +186,18 @@ func underOtherNames() map[string]func() {
 		named := *o.masters[0]
 		o.masters[0].name = "x"
 		return &waiting{owner: o, pause: func(*waiting) error {
-			if named.conn == nil {
-				go func() { _, _ = named.do("BLPOP", "decoy", "0") }() // it ends with the program
-				time.Sleep(100 * time.Millisecond)                     // the server has it by then, mostly
+			if named.conn != nil {
+				return nil
 			}
-			return nil
+			if _, err := named.do("PING"); err != nil {
+				return err
+			}
+			go func() { _, _ = named.do("BLPOP", "decoy", "0") }() // it ends with the program
+			for clients, err := o.one("INFO", "clients"); ; clients, err = o.one("INFO", "clients") {
+				if err != nil || !strings.Contains(clients.Str, "blocked_clients:0\r\n") {
+					return err
+				}
+			}
 		}}
 	})
 	all["L13/other-names"] = play("a lock in Go", func(o *owner) lock {
@@ -236,27 +264,41 @@ func impatient(o *Options) { o.AnswerLimit = patience }
 
 func TestACheatIsWorthNothing(t *testing.T) {
 	t.Parallel()
-	labs, all := []string{"L08"}, amount.Whole()
-	if all {
-		labs = slices.Sorted(maps.Keys(naive()))
+	t.Run("alone", func(t *testing.T) { // in the test that the rule of the lab decides
+		t.Parallel()
+		for name := range mayNot() {
+			if amount.Whole() || name == "clear" || name == "shutdown" {
+				r := gradeOf(t, "L08", "cheat-"+name, func(o *Options) { impatient(o); onlyTest(o, 3) })
+				requireRefused(t, r, "Your program sent ")
+			}
+		}
+	})
+	if !amount.Whole() {
+		return
 	}
-	for _, id := range labs {
+	for _, id := range slices.Sorted(maps.Keys(naive())) {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
-			if !all { // the test that the rule of the lab decides
-				for _, name := range []string{"clear", "shutdown"} {
-					requireRefused(t, name, gradeOf(t, id, "cheat-"+name, func(o *Options) { impatient(o); onlyTest(o, 3) }))
-				}
-				return
+			requireRefused(t, gradeOf(t, id, "cheat-refused", impatient), refusedNames)
+			some := impatient
+			if id == "L13" { // a hundred runs are in one grade
+				some = func(o *Options) { impatient(o); onlyTest(o, 3) }
 			}
-			before := gradeOf(t, id, naive()[id], impatient)
-			for name := range mayNot() {
-				requireRefused(t, name, gradeOf(t, id, "cheat-"+name, impatient))
-			}
-			for name := range may() {
-				r := gradeOf(t, id, "cheat-"+name, impatient)
+			before := gradeOf(t, id, naive()[id], some)
+			worthNothing := func(name string) *Results {
+				r := gradeOf(t, id, "cheat-"+name, some)
 				require.LessOrEqual(t, r.Score, before.Score, name)
 				require.Len(t, r.Tests, len(before.Tests))
+				return r
+			}
+			worthNothing("allowed")
+			switch id {
+			case "L05", "L06":
+				worthNothing("flush")
+			case "L07", "L09":
+				requireRefused(t, worthNothing("login"), "Your program sent LAB FAULT to the server")
+			case "L08", "L11":
+				worthNothing("crowd")
 			}
 		})
 	}
@@ -269,12 +311,12 @@ func onlyTest(o *Options, number int) {
 }
 
 // requireRefused wants each test to have no points, and to say what the program sent.
-func requireRefused(t *testing.T, name string, r *Results) {
+func requireRefused(t *testing.T, r *Results, sent string) {
 	t.Helper()
-	require.Zero(t, r.Score, name)
+	require.Zero(t, r.Score)
 	for _, test := range r.Tests {
 		if !strings.HasPrefix(test.Output, "Not tried") {
-			require.Contains(t, test.Output, "Your program sent ", "%s, %s", name, test.Name)
+			require.Contains(t, test.Output, sent, test.Name)
 		}
 	}
 }
@@ -299,16 +341,19 @@ func TestAFinishedServerAndAProxyToOneGetNothing(t *testing.T) {
 	}
 	_, shown := look([]int{os.Getpid()})
 	for _, id := range labs {
-		r := gradeOf(t, id, "finished-server", some)
-		require.Zero(t, r.Score, id)
-		require.Contains(t, r.Tests[0].Output, "Your program is a finished server")
-		require.True(t, r.Extra.Finished.Certain)
-		if !shown {
-			continue // only Linux shows the connections of a program
-		}
-		r = gradeOf(t, id, "proxy", some)
-		require.Zero(t, r.Score, id)
-		require.Contains(t, r.Tests[0].Output, "it hands requests on to another server")
-		require.True(t, r.Extra.Finished.Certain)
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			r := gradeOf(t, id, "finished-server", some)
+			require.Zero(t, r.Score)
+			require.Contains(t, r.Tests[0].Output, "Your program is a finished server")
+			require.True(t, r.Extra.Finished.Certain)
+			if !shown {
+				return // only Linux shows the connections of a program
+			}
+			r = gradeOf(t, id, "proxy", some)
+			require.Zero(t, r.Score)
+			require.Contains(t, r.Tests[0].Output, "it hands requests on to another server")
+			require.True(t, r.Extra.Finished.Certain)
+		})
 	}
 }

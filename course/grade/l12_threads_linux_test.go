@@ -197,7 +197,7 @@ func lab12Students() map[string]func() {
 
 func TestIOThreads(t *testing.T) {
 	t.Parallel()
-	full(t, "L12", "right")
+	full(t, "L12", "right", 3, 9)
 	loses(t, "L12", "no-barrier", map[int]string{
 		3: "There is no barrier",
 		4: "Not judged: main does not wait at the barrier",
