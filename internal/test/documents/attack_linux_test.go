@@ -3,12 +3,15 @@ package documents
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 const fence = "```"
@@ -76,6 +79,9 @@ func TestAPageThatDoesNotDoWhatItSaysFails(t *testing.T) {
 		"no preparation":        {"<!-- run: first false -->\n" + sh("true"), "page.md:2: false: exit status 1"},
 		"no consequence":        {"<!-- run: then false -->\n" + sh("true"), "page.md:2: false: exit status 1"},
 	} {
+		if !amount.Picked(name, 4) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			output, code := playText(t, quietLimit, row.page)
@@ -95,6 +101,9 @@ func TestAPageThatWaitsForEverFails(t *testing.T) {
 		"does not mind Ctrl-C":  sh("(trap '' INT; echo '(Ctrl-C ends this)'; sleep 1000)"),
 		"does not mind SIGTERM": sh("(trap '' TERM; echo > deaf; sleep 1000) & until [ -s deaf ]; do sleep 0.01; done"),
 	} {
+		if !amount.Picked(name, 3) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			output, code := playText(t, time.Second/5, page)
@@ -102,6 +111,14 @@ func TestAPageThatWaitsForEverFails(t *testing.T) {
 			require.Contains(t, output, "it neither ends nor serves")
 		})
 	}
+}
+
+// A script without job control starts its background with SIGINT ignored.
+func TestCtrlCEndsAServerAlsoIfTheTestsIgnoreIt(t *testing.T) {
+	signal.Ignore(os.Interrupt)
+	t.Cleanup(func() { signal.Reset(os.Interrupt) })
+	output, code := playText(t, quietLimit/10, sh("miniredisd one", "[ ! -f one ]"))
+	require.Equal(t, exitPlayed, code, output)
 }
 
 func TestAToolThatIsMissingIsReported(t *testing.T) {

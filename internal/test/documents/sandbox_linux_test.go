@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // In a sandbox, /tmp is a folder of its own. So the copy of the source has the same path in every run, and
@@ -42,6 +45,7 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv("MINIREDISD_PAGE"); name != "" {
 		os.Exit(inside(name))
 	}
+	amount.SideBySide(8) // the tests mostly wait
 	os.Exit(m.Run())
 }
 
@@ -133,6 +137,9 @@ func show(tmp string, folders []string) error {
 
 // inside is the first process of a sandbox. It plays a page and returns its exit code.
 func inside(name string) int {
+	// The jobs of a script in the background ignore these signals, and so do their children. A child of a program that
+	// handles a signal does what is usual.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGQUIT, unix.SIGHUP)
 	if err := furnish(os.Getenv("MINIREDISD_TMP")); err != nil {
 		fmt.Println("no sandbox:", err)
 		return exitNoSandbox
