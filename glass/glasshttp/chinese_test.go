@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // On a Chinese page, what comes from the server is Chinese, too: the doctor's findings, the log of the lab, the main
 // thread. Commands and the names of findings stay.
 func TestWhatTheServerSaysIsChineseOnAChinesePage(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "zh")
 	s.story(p)

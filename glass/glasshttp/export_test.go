@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // A recording that is saved as one HTML file opens from the disk: it has every module and both style sheets in it, and
 // no tour, which needs a server.
 func TestASavedFileOpensWithoutAServer(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "replay", "en")
 	p.Wait(`document.querySelector("[data-name=pipeline]")`)

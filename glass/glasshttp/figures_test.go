@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // The page of the threading models shows figures of bench/report/models.md: these loads, every model.
@@ -68,7 +66,7 @@ func figuresOf(t *testing.T, report string) string {
 // does not explain why they are slow.
 func TestABarThatIsCutKeepsItsShares(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	s.open(p, "models", "en")
 	var share, want float64
 	p.Eval(`(([whole, part]) => part / whole)([...document.querySelectorAll(".md-chart rect")].slice(-2).map(

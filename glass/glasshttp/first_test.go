@@ -7,13 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/course/labs"
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // With any number of masters, A and B each have a majority, and what both need is as small as it can be.
 func TestStoriesOfRedlockFitAnyNumberOfMasters(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	s.open(p, "locks", "en")
 	for n := 2; n <= 9; n++ {
 		var q struct{ A, B, Both []int }
@@ -31,7 +30,7 @@ func TestStoriesOfRedlockFitAnyNumberOfMasters(t *testing.T) {
 // makes none, and the late write replaces the right one all the same.
 func TestRedlockIsLostByACrashAClockAndAPause(t *testing.T) {
 	s := start(t, "--masters", "3")
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "locks", "en")
 	for _, story := range []struct {
@@ -58,7 +57,7 @@ func TestRedlockIsLostByACrashAClockAndAPause(t *testing.T) {
 // A screen that is still empty says what to press, and pressing it is enough.
 func TestEmptyScreensSayWhatToPress(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "timeline", "en")
 	p.Wait(`document.querySelector("[data-do=ping]").checkVisibility()`)
@@ -79,7 +78,7 @@ func TestEmptyScreensSayWhatToPress(t *testing.T) {
 // second.
 func TestAScreenReaderHearsWhatTheLoopDoes(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	s.story(p)
@@ -106,7 +105,7 @@ func TestAScreenReaderHearsWhatTheLoopDoes(t *testing.T) {
 // The page names every language that has a skeleton, with the commands that start it.
 func TestThePageStartsEverySkeleton(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	s.open(p, "labs", "en")
 	var commands map[string][]string
 	p.Eval(`import("/labs.js").then(m => m.COMMANDS)`, &commands)

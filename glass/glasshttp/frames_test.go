@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
@@ -12,7 +11,7 @@ import (
 // 10,000 events a second happen: go test ./glass/glasshttp -run none -bench Page -benchtime 1x
 func BenchmarkPage(b *testing.B) {
 	s := start(b)
-	p := browser.Start(b)
+	p := chromium.Start(b)
 	s.open(p, "loop", "en")
 	var paint float64
 	p.Eval(`new Promise(done => new PerformanceObserver(

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
@@ -16,7 +15,7 @@ import (
 // begun and not ended.
 func TestThePageOfABusyServerDoesNotSayThatItSleeps(t *testing.T) {
 	s := start(t, "--busy-reply-threshold", "300")
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	says := func(words string) {
@@ -46,7 +45,7 @@ func TestThePageOfABusyServerDoesNotSayThatItSleeps(t *testing.T) {
 // and how many keys, and knows its own client again.
 func TestAPageThatIsOpenedLaterShowsWhatThereIs(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	s.command(p, "A", "SET k v")
@@ -87,7 +86,7 @@ func TestAPageThatIsOpenedLaterShowsWhatThereIs(t *testing.T) {
 // The button says what its client does, also after a reload. A connection that begins anew reads again.
 func TestAButtonSaysWhetherItsClientReads(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	says := func(words string) {

@@ -10,6 +10,9 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
+// chromium is for all tests of this package. Each has a page of its own.
+var chromium browser.Browser
+
 // screens are the parts of the page, as the address names them behind #.
 func screens() []string {
 	return []string{"loop", "timeline", "claims", "locks", "models", "labs", "replay"}
@@ -77,7 +80,7 @@ const faults = `(async () => {
 
 func TestNoBoxesOverlapAndNoTextIsWiderThanItsBox(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	s.open(p, "loop", "en")
 	s.story(p)
 	for _, screen := range screens() {
@@ -100,7 +103,7 @@ func TestNoBoxesOverlapAndNoTextIsWiderThanItsBox(t *testing.T) {
 // With several masters the head of the page has one control more. It fits, and so does the longest state.
 func TestTheHeadOfThePageFitsWithSeveralMasters(t *testing.T) {
 	s := start(t, "--masters", "3")
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	for _, lang := range []string{"en", "zh"} {
 		for _, screen := range screens() {
@@ -120,7 +123,7 @@ func TestTheHeadOfThePageFitsWithSeveralMasters(t *testing.T) {
 // The help begins with its first words, although its button is at the end.
 func TestTheHelpBeginsAtItsTop(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	p.Press("?")

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // A link holds every point of the loop: those of the append only file and of replication, too.
@@ -17,7 +15,7 @@ func TestALinkHoldsFilesAndReplication(t *testing.T) {
 	}
 	text, err := json.Marshal(recordings)
 	require.NoError(t, err)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	start(t).open(p, "replay", "en")
 	var same []bool
 	p.Eval(`(async (all) => {

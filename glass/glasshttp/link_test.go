@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // packed returns the address of a page with a recording in it.
@@ -27,7 +25,7 @@ func (s *site) packed(text string) string {
 // Every recording that the server has goes into a link, and comes out the same, at the same event.
 func TestALinkHoldsARecordingAndAPlaceInIt(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "replay", "en")
 	var names []string
@@ -65,7 +63,7 @@ const hostileHeader = `{"v":1,"version":"0","threads":["main"],"exec":"inline","
 // What is in a link becomes text. Nothing in it is an element, and nothing runs.
 func TestALinkBringsNoElements(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	evil := `<img src=x onerror=window.ran=1><script>window.ran=1</script>`
 	client := `{"id":1,"name":"` + evil + `","fd":7,"addr":"` + evil + `","recvq":1,"sendq":1,"buffered":1,"commands":1,` +
@@ -94,7 +92,7 @@ func TestALinkBringsNoElements(t *testing.T) {
 // A link that holds no recording, or one that is too large, says so. The page goes on with the live server.
 func TestALinkWithoutARecordingIsRefused(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	event := `[1,1,"w",0,0,1,1,1,1,"event"]`
 	many := strings.Repeat(`"",`, 99) + `""`

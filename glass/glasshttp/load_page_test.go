@@ -4,15 +4,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // Under load the server tells sums, and not every pass. After a stop in the middle of a pass, the end of that pass is
 // not told. When the load is over, the page says all the same that the loop sleeps, and shows nothing under way.
 func TestAfterALoadTheLoopSleepsOnThePage(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	p.Wait(`document.body.dataset.state === "running"`)

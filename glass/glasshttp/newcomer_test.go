@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // docs/watch.md promises three sights to a newcomer. This test presses what the page tells a newcomer to
 // press, counts, and finds all three: a partial read, a pipeline, and a lock lost by GET and DEL.
 func TestANewcomerSeesThreeThingsInFewClicks(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	p.Wait(`document.body.dataset.state === "running"`)
@@ -55,7 +53,7 @@ func TestANewcomerSeesThreeThingsInFewClicks(t *testing.T) {
 // command would end the one that has begun.
 func TestABegunCommandOutlivesAReload(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	p.Wait(`document.body.dataset.state === "running"`)
@@ -73,7 +71,7 @@ func TestABegunCommandOutlivesAReload(t *testing.T) {
 // What needs a connection cannot be pressed without one.
 func TestAClientThatIsNotConnectedCannotBeReset(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	p.Wait(`document.body.dataset.state === "running"`)

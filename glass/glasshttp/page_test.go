@@ -10,7 +10,6 @@ import (
 	"github.com/miniredisd/miniredisd/course/claims"
 	"github.com/miniredisd/miniredisd/course/grade"
 	"github.com/miniredisd/miniredisd/course/labs"
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
@@ -18,7 +17,7 @@ import (
 // violation of the policy, no error in the console, no file that is missing.
 func TestThePageNeedsNothingFromElsewhere(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	for _, lang := range []string{"en", "zh"} {
 		for _, screen := range screens() {
@@ -40,7 +39,7 @@ func TestThePageNeedsNothingFromElsewhere(t *testing.T) {
 // step.
 func TestTheKeyboardAloneSuffices(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	p.Press("3")
@@ -71,7 +70,7 @@ func TestTheKeyboardAloneSuffices(t *testing.T) {
 // Afterwards the page goes on.
 func TestAFrozenTabDoesNotStopTheServer(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	s.open(p, "loop", "en")
 	p.Wait(`document.body.dataset.state === "running"`)
 	p.Freeze()
@@ -96,7 +95,7 @@ func (s *site) manyEvents() {
 
 func TestEveryClaimReachesItsVerdictOnThePage(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	s.open(p, "claims", "en")
 	all := len(claims.List())
 	p.Wait(fmt.Sprintf(`document.querySelectorAll("[data-claim]").length === %d`, all))
@@ -117,7 +116,7 @@ func TestEveryClaimReachesItsVerdictOnThePage(t *testing.T) {
 // the reason.
 func TestPredictionsOfClaimsAreScoredAndExported(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	s.open(p, "claims", "en")
 	p.Wait(fmt.Sprintf(`document.querySelectorAll("[data-claim]").length === %d`, len(claims.List())))
 	predict := func(n int, answer string) {
@@ -145,7 +144,7 @@ func TestPredictionsOfClaimsAreScoredAndExported(t *testing.T) {
 // A hint is shown only when one asks for it.
 func TestThePageShowsLabsAndTheirHintsOneByOne(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	all, err := labs.All("en")
 	require.NoError(t, err)
 	for _, lang := range []string{"en", "zh"} {
@@ -171,7 +170,7 @@ func TestThePageShowsLabsAndTheirHintsOneByOne(t *testing.T) {
 // With several masters the locks have a lane for each. With I/O threads the boxes have one for each, and
 // main waits while it lends a client.
 func TestThePageHasALaneForEachMasterAndThread(t *testing.T) {
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s := start(t, "--masters", "5")
 	s.open(p, "locks", "en")

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // cramped returns what a phone cannot show: an element that is wider than the window or beside it, a control that
@@ -54,7 +52,7 @@ const cramped = `(async () => {
 // A phone shows every screen in one column: nothing is wider than the window, and every control can be pressed.
 func TestEveryScreenFitsAPhone(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	s.story(p)
@@ -76,7 +74,7 @@ func TestEveryScreenFitsAPhone(t *testing.T) {
 // On a phone the picture follows the loop from box to box, and a button looks at another box until the next event.
 func TestOnAPhoneThePictureShowsTheBoxWhereSomethingHappens(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	p.Size(390, 844)
 	s.open(p, "loop", "en")

@@ -4,15 +4,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // Before an audience the sentence is large, nothing overflows, and the arrows or the keys of a remote control move on:
 // back among what has happened, and forward in the server. Escape ends it.
 func TestBeforeAnAudienceTheSentenceIsBigAndArrowsMoveOn(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	s.story(p)

@@ -176,7 +176,7 @@ func TestSnapshotsChangeNoSentence(t *testing.T) {
 		both[1] = append(both[1], written(t, withoutStops(r)))
 	}
 	require.Greater(t, len(both[0]), len(names), "some have several multiplexers")
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	start(t).open(p, "replay", "en")
 	var told [2][][]string
 	for i := range both {

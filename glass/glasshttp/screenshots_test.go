@@ -17,7 +17,7 @@ import (
 // go test ./glass/glasshttp -run Screenshots -update takes them.
 func TestScreenshotsOfEveryScreen(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "watch")
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	for _, lang := range []string{"en", "zh"} {
 		s := start(t)

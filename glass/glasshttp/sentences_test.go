@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/glass"
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/reactor"
@@ -244,7 +243,7 @@ const left = `(async (recordings) => {
 // compared with Redis's source before it was kept. go test ./glass/glasshttp -run GoldenSentences -update writes
 // the file.
 func TestGoldenSentencesOfEverySituation(t *testing.T) {
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	var names, recordings []string
 	for _, s := range situations() {
 		t.Run(s.name, func(t *testing.T) {
@@ -299,7 +298,7 @@ func TestSentencesNameTheCallOfIOUring(t *testing.T) {
 	s := situation{clients: 1, args: []string{"--multiplexer", "io_uring"}, play: each("PING")}
 	text, err := json.Marshal([]string{s.record(t)})
 	require.NoError(t, err)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	start(t).open(p, "replay", "en")
 	for lang, begin := range map[string]string{
 		"en": "w io_uring_enter returns: 1 result lies in the queue that kernel and server share.",

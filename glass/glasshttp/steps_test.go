@@ -33,7 +33,7 @@ func at(p *browser.Page) string {
 // the golden file.
 func TestGoldenStepsForwardAndBack(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	s.command(p, "A", "PING")
@@ -71,7 +71,7 @@ func TestGoldenStepsForwardAndBack(t *testing.T) {
 // What the server says may redraw a screen while a button is down. The click arrives all the same, then the news.
 func TestAButtonThatIsDownIsNotReplaced(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	for screen, button := range map[string][2]string{
 		"claims": {"[data-claim='3']", `document.querySelector("[data-n='3']")`},

@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // A click on a word of the kernel says what it means, and does nothing else: not even in a box that is a button.
 func TestAClickExplainsAWord(t *testing.T) {
 	s := start(t, "--io-threads", "3", "--io-threads-do-reads", "yes")
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	s.story(p)
@@ -38,7 +36,7 @@ func TestAClickExplainsAWord(t *testing.T) {
 // Every word that is explained stands in a sentence of the page, and is a button there once.
 func TestWordsOfASentenceAreButtons(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	s.open(p, "loop", "en")
 	var marks []string
 	p.Eval(`import("/terms.js").then(({marked}) => import("/text/say.js").then(({default: say}) =>

@@ -37,7 +37,7 @@ func (s *site) lights(p *browser.Page, step int) (presses int) {
 // The tour leads from the first look to a lock that is lost. What it lights is all that one has to press.
 func TestTheTourLeadsToALostLock(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	p.Wait(`document.body.dataset.state === "running"`)
@@ -68,7 +68,7 @@ func TestTheTourLeadsToALostLock(t *testing.T) {
 // A reader who leaves goes on where the tour was, with the predictions that were made.
 func TestTheTourKeepsItsProgress(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	p.Wait(`document.querySelector("#set-tour.first")`)
@@ -94,7 +94,7 @@ func TestTheTourKeepsItsProgress(t *testing.T) {
 // On a phone the tour lies at the bottom and what it lights is in view.
 func TestTheTourFitsAPhone(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	p.Size(390, 844)
 	s.open(p, "loop", "en")

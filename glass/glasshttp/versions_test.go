@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // What the page says about Redis 7.2, Redis 8, Valkey and this server is the table of docs/threading-model.md: each
@@ -90,7 +88,7 @@ func joined(paragraph string) string {
 // The choice of a version changes what stands beside a step, a verdict and a drawing, and outlives a reload.
 func TestAReaderChoosesWhichRedisThePageSpeaksOf(t *testing.T) {
 	s := start(t)
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	p.Prefer("light", false)
 	s.open(p, "loop", "en")
 	s.pause(p)

@@ -174,7 +174,7 @@ func starters() map[string]string {
 
 		"internal/collector.Collect": "collects garbage while a server is idle",
 
-		"internal/test/browser.Start":        "reads what the browser writes",
+		"internal/test/browser.run":          "reads what the browser writes",
 		"internal/test/redistest.run":        "waits for the end of a redis-server",
 		"clients/interop/signals.Context":    "waits for the signals that end a tool",
 		"clients/interop/tls.start":          "reads the rest of a server's log",

@@ -8,10 +8,14 @@ import (
 	"image/png"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+// chromium is for all tests of this package.
+var chromium Browser
 
 // serve serves a page with a content security policy.
 func serve(t *testing.T, page string) string {
@@ -42,7 +46,7 @@ func serve(t *testing.T, page string) string {
 const simple = `<button>press</button><input><ul></ul>`
 
 func TestAClickAndAKeyChangeThePage(t *testing.T) {
-	p := Start(t)
+	p := chromium.Start(t)
 	url := serve(t, simple)
 	p.Go(url)
 	p.Click("button")
@@ -64,10 +68,10 @@ func TestAClickAndAKeyChangeThePage(t *testing.T) {
 }
 
 func TestWhatThePageMayNotDoIsAProblem(t *testing.T) {
-	p := Start(t)
+	p := chromium.Start(t)
 	p.Go(serve(t, simple+`<p style="color: red">`))
 	require.Contains(t, fmt.Sprint(p.Problems()), "Content Security Policy")
-	p = Start(t)
+	p = chromium.Start(t)
 	p.Go(serve(t, simple))
 	p.Eval(`console.error("broken")`, nil)
 	p.Eval(`setTimeout(() => { throw new Error("thrown") })`, nil)
@@ -80,7 +84,7 @@ func TestWhatThePageMayNotDoIsAProblem(t *testing.T) {
 }
 
 func TestSizeAndPreferencesReachThePage(t *testing.T) {
-	p := Start(t)
+	p := chromium.Start(t)
 	p.Go(serve(t, simple))
 	p.Size(700, 300)
 	p.Prefer("dark", false)
@@ -89,6 +93,67 @@ func TestSizeAndPreferencesReachThePage(t *testing.T) {
 	shot, err := png.Decode(bytes.NewReader(p.Screenshot()))
 	require.NoError(t, err)
 	require.Equal(t, 700, shot.Bounds().Dx())
+}
+
+// What one test leaves in its browser does not reach the next one. Events reach the page that they belong to.
+func TestPagesShareNothing(t *testing.T) {
+	url := serve(t, simple)
+	p, other := chromium.Start(t), chromium.Start(t)
+	require.Same(t, p.chromium, other.chromium)
+	for _, page := range []*Page{p, other} {
+		page.Go(url)
+		require.Equal(t, "null,,visible,true", page.Text(`[localStorage.getItem("k") + "", document.cookie,
+			document.visibilityState, document.hasFocus()]`))
+		page.Eval(`localStorage.setItem("k", "v"); document.cookie = "k=v"`, nil)
+	}
+	p.Eval(`console.error("broken")`, nil)
+	require.Contains(t, fmt.Sprint(p.Problems()), "broken")
+	require.Empty(t, other.Problems())
+	require.Equal(t, len(p.Requests()), len(other.Requests()))
+}
+
+// A page whose scripts are frozen runs no timer. Another page goes on.
+func TestAFrozenPageStandsAlone(t *testing.T) {
+	url := serve(t, simple)
+	p, other := chromium.Start(t), chromium.Start(t)
+	p.Go(url)
+	other.Go(url)
+	p.Eval(`window.ran = 0; window.turn = () => { ran++; setTimeout(turn) }; turn()`, nil)
+	p.Freeze()
+	before := p.Text("ran")
+	other.Eval(`new Promise(done => setTimeout(done, 50))`, nil)
+	require.Equal(t, before, p.Text("ran"))
+	p.Thaw()
+	p.Eval(`new Promise(done => { const before = ran; setTimeout(() => ran > before && done(), 50) })`, nil)
+}
+
+// failing is a test that keeps what it says of its failure, and has an end of its own.
+type failing struct {
+	testing.TB
+	said string
+	ends []func()
+}
+
+func (f *failing) Errorf(format string, args ...any) { f.said += fmt.Sprintf(format, args...) }
+func (f *failing) Cleanup(end func())                { f.ends = append(f.ends, end) }
+
+// The test that was under way fails. The profile is gone, and the next test starts another chromium.
+func TestWhenChromiumEndsTheNextTestStartsAnother(t *testing.T) {
+	var own Browser
+	under := &failing{TB: t}
+	p := own.Start(under)
+	profile := strings.TrimSuffix(p.chromium.log.Name(), "/stderr")
+	require.DirExists(t, profile)
+	require.Error(t, p.chromium.call("", "Browser.crash", nil, nil))
+	<-p.chromium.done
+	require.NoDirExists(t, profile)
+	for _, end := range under.ends {
+		end()
+	}
+	require.Contains(t, under.said, "chromium ended by itself")
+	next := own.Start(t)
+	require.NotSame(t, p.chromium, next.chromium)
+	next.Go(serve(t, simple))
 }
 
 func TestAPaletteKeepsFrequentColours(t *testing.T) {

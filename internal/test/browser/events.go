@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// keep records an event. It runs on the goroutine of read, under the lock.
+// keep records an event. It runs on the goroutine of read.
 func (p *Page) keep(m message) {
 	var e struct {
 		Request          struct{ URL string }
@@ -19,6 +19,8 @@ func (p *Page) keep(m message) {
 	if json.Unmarshal(m.Params, &e) != nil {
 		return // no event that is kept
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch m.Method {
 	case "Page.loadEventFired":
 		close(p.loaded)

@@ -24,6 +24,8 @@ func (p *Page) Go(url string) {
 	}
 	select {
 	case <-loaded:
+	case <-p.chromium.done:
+		p.t.Fatalf("browser: %s: the browser has ended: %v", url, p.chromium.err)
 	case <-time.After(Limit):
 		p.t.Fatalf("browser: %s is not loaded within %v", url, Limit)
 	}
@@ -44,7 +46,7 @@ func (p *Page) eval(expression string, into any) error {
 		ExceptionDetails *exception
 	}
 	params := object{"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true}
-	switch err := p.try("Runtime.evaluate", params, &reply); {
+	switch err := p.chromium.call(p.session, "Runtime.evaluate", params, &reply); {
 	case err != nil:
 		return err
 	case reply.ExceptionDetails != nil:

@@ -9,10 +9,13 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
+// chromium is for all tests of this package. Each has a page of its own.
+var chromium browser.Browser
+
 // opened returns a browser that shows a report from a file.
 func opened(t *testing.T, lang string) *browser.Page {
 	t.Helper()
-	p := browser.Start(t)
+	p := chromium.Start(t)
 	path := filepath.Join(t.TempDir(), "report.html")
 	require.NoError(t, WriteHTML(path, sample(t), lang))
 	p.Size(1280, 800)
