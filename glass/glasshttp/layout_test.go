@@ -83,8 +83,8 @@ func TestNoBoxesOverlapAndNoTextIsWiderThanItsBox(t *testing.T) {
 	p := chromium.Start(t)
 	s.open(p, "loop", "en")
 	s.story(p)
-	for _, screen := range screens() {
-		for _, lang := range []string{"en", "zh"} {
+	for _, lang := range []string{"en", "zh"} { // another language loads the page again, another screen does not
+		for _, screen := range screens() {
 			s.open(p, screen, lang)
 			for _, size := range [][2]int{{1280, 800}, {1920, 1080}} {
 				p.Size(size[0], size[1])
