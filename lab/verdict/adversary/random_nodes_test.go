@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // group makes up histories of a master and its replicas. The workers use two locks: lock:1, and lock:2 that a worker
@@ -218,7 +220,7 @@ func (g *group) failover(at int) {
 // Histories of nodes are played again as text: a step, its reply and its beliefs are all that there is.
 func TestAHistoryOfNodesIsTheSameAsText(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4) {
+	for seed := range uint64(amount.Count(1, 4)) {
 		written, truth, verdict := improviseNodes(t, seed, 2, 40, false)
 		h := readText(t, "written", written)[0]
 		nodes, end := newGroup(t, h)
