@@ -4,7 +4,7 @@
 //	clients ──> top ──> relay ──> replica ──> relay ──> replica
 //	               └──> relay ──> replica
 //
-// A group plays for a second. Ten minutes each, with Redis 7.2 in PATH:
+// A group plays for a moment, with CI=true for a second. Ten minutes each, with Redis 7.2 in PATH:
 //
 //	go test ./internal/test/replicas -v -parallel 8 -timeout 2h -replicas.for 10m
 package replicas
@@ -21,10 +21,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 var (
-	length = flag.Duration("replicas.for", time.Second, "how long each group of servers plays")
+	length = flag.Duration("replicas.for", time.Duration(amount.Count(200, 1000))*time.Millisecond,
+		"how long each group of servers plays")
 	seed   = flag.Uint64("replicas.seed", 1, "what the random commands follow from")
 	binary = flag.String("replicas.binary", "", "a miniredisd that is built already")
 	keep   = flag.String("replicas.dir", "", "where the files of the servers stay, and the logs of a failure")
@@ -79,7 +82,7 @@ func build(t *testing.T) {
 	if *binary == "" {
 		*binary = filepath.Join(t.TempDir(), "miniredisd")
 		t.Cleanup(func() { *binary = "" })
-		out, err := exec.Command("go", "build", "-o", *binary, "../../../cmd/miniredisd").CombinedOutput()
+		out, err := exec.Command("go", "build", "-ldflags=-w", "-o", *binary, "../../../cmd/miniredisd").CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
 }
