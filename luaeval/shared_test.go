@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -231,7 +232,7 @@ func TestNothingThatAScriptReachesChangesForAnother(t *testing.T) {
 	require.Contains(t, strings.Join(script, "\n"), "getmetatable string.__index = table")
 	require.Equal(t, script, h.eval(describeLua), "two scripts find the same")
 	require.Equal(t, function, h.call("describe"))
-	for range 2 {
+	for range amount.Count(1, 2) {
 		for name, attack := range map[string]func() []string{
 			"a script":   func() []string { return h.eval(attackLua) },
 			"a function": func() []string { h.load(t, "attack", attackLua); return h.call("attack") },

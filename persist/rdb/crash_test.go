@@ -21,7 +21,7 @@ import (
 
 const path = "/d/dump.rdb"
 
-var crashSeeds = flag.Uint64("crash.seeds", uint64(amount.Count(8, 50)),
+var crashSeeds = flag.Uint64("crash.seeds", uint64(amount.Count(4, 50)),
 	"under how many seeds the power goes in each operation of a save")
 
 // generation is a keyspace that says which one it is, with values of all types around that.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	values "github.com/miniredisd/miniredisd/internal/rdb"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 	"github.com/miniredisd/miniredisd/store"
@@ -151,7 +152,7 @@ func loading(ks *store.Keyspace) *rdb.Loading {
 }
 
 func TestWhatIsSavedIsLoaded(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(amount.Count(3, 6)) {
 		ks, r := keyspace(), rand.New(rand.NewPCG(seed, 1))
 		fill(ks, r, 200)
 		s := saving(ks)

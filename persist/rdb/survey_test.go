@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 	"github.com/miniredisd/miniredisd/store"
@@ -113,7 +114,7 @@ func TestASurveyNamesTheDamage(t *testing.T) {
 
 func TestASurveyKeepsNoKeys(t *testing.T) {
 	ks := keyspace()
-	fill(ks, rand.New(rand.NewPCG(1, 1)), 5000)
+	fill(ks, rand.New(rand.NewPCG(1, 1)), amount.Count(1500, 5000))
 	on := disk.NewSim(1)
 	require.NoError(t, rdb.Save(on, "f", saving(ks)))
 	f, err := on.Open("f")
