@@ -72,7 +72,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		loop.Close()
 		return nil, err
 	}
-	s.attachWings()
+	s.attachFeatures()
 	loop.AfterSleep(s.afterSleep)
 	loop.BeforeSleep(s.beforeSleep)
 	if s.queue == nil {
@@ -126,9 +126,9 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	return s, nil
 }
 
-// attachWings gives the wings their places in the pass. Their order counts: what must be on disk is written before
+// attachFeatures gives the features their places in the pass. Their order counts: a change must be on the disk before
 // replicas hear of it.
-func (s *Server) attachWings() {
+func (s *Server) attachFeatures() {
 	s.parts.attach(s.persist.part())
 	s.parts.attach(s.replication())
 	if s.lab != nil {

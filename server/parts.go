@@ -20,8 +20,8 @@ import "time"
 //	adopt                         joined          gets to know a connection
 //	free                          left            forgets a connection
 //	Stop, Terminate               hurry           lets the loop go on, because it is about to end
-//	Run, behind the last pass     last            ends its coroutines, where commands were executed
-//	Run, behind the loop          stop, end       ends, before and after all connections are closed
+//	Run, after the last pass      last            ends its coroutines, where commands were executed
+//	Run, after the loop           stop, end       ends, before and after all connections are closed
 type part struct {
 	cron          func() (again bool) // again: it has to run soon, even if no request comes
 	advance       func()              // not called while half a transaction stands in the keyspace
@@ -59,7 +59,7 @@ type parts struct {
 	stop, end     []func()
 }
 
-// attach adds the functions of a part behind those of the others.
+// attach adds the functions of a part after those of the others.
 func (ps *parts) attach(p part) {
 	add(&ps.cron, p.cron, p.cron != nil)
 	add(&ps.advance, p.advance, p.advance != nil)

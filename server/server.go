@@ -82,10 +82,10 @@ type Server struct {
 	oomScore   oomScore
 
 	// What a plain server does not have.
-	wings            // masters_new.go
-	parts parts      // what they do in a pass: parts.go
-	hooks hooks      // what they replace: hooks.go
-	queue *execQueue // nil for --exec inline
+	features            // masters_new.go
+	parts    parts      // what they do in a pass: parts.go
+	hooks    hooks      // what they replace: hooks.go
+	queue    *execQueue // nil for --exec inline
 
 	bubble *reactor.Bubble // of testing/synctest that the server lives in, or nil
 

@@ -19,14 +19,14 @@ import (
 // room. A file without a prefix of this table is of the core, the pass of a plain server.
 func rooms() map[string][]string {
 	return map[string][]string{
-		"core":    {},
-		"cmd":     {"core", "wings"},
-		"persist": {"core", "wings"},
-		"repl":    {"core", "wings", "persist"},
-		"lab":     {"core", "wings", "persist", "repl"},
-		"glass":   {"core", "wings", "persist", "repl", "lab"},
-		"masters": {"core", "wings", "persist", "repl", "lab", "glass", "cmd"},
-		"wings":   {"masters", "persist", "repl", "lab", "glass"}, // a field for each
+		"core":     {},
+		"cmd":      {"core", "features"},
+		"persist":  {"core", "features"},
+		"repl":     {"core", "features", "persist"},
+		"lab":      {"core", "features", "persist", "repl"},
+		"glass":    {"core", "features", "persist", "repl", "lab"},
+		"masters":  {"core", "features", "persist", "repl", "lab", "glass", "cmd"},
+		"features": {"masters", "persist", "repl", "lab", "glass"}, // a field for each
 	}
 }
 
@@ -66,7 +66,7 @@ func trespasses() map[string][]string {
 		"repl_follow_info.go":     {"cmd"},
 		"repl_follow_tls.go":      {"cmd"},
 		"repl_master_info.go":     {"cmd"},
-		"server.go":               {"cmd", "wings"},
+		"server.go":               {"cmd", "features"},
 	}
 }
 

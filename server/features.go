@@ -1,7 +1,7 @@
 package server
 
-// wings are what this process adds to the plain loop. Each attaches itself at the seam of parts.go and hooks.go.
-type wings struct {
+// features are what stands beside the pass. Each attaches itself by parts.go and hooks.go.
+type features struct {
 	persist  persistence // persist_*.go
 	replicas replicas    // repl_master*.go
 	follow   following   // repl_follow*.go
