@@ -159,15 +159,22 @@ func Below(pid int) []int {
 
 // Marked returns the processes that have mark, a variable with its value, in their environment.
 func Marked(mark string) (pids []int) {
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is right
-	for _, path := range paths {
-		environ, err := os.ReadFile(path)
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1) // Glob would list each folder as well
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue // it is no process
+		}
+		environ, err := os.ReadFile("/proc/" + name + "/environ")
 		if err != nil || !bytes.Contains(environ, []byte(mark+"\x00")) {
 			continue // it has ended, or is somebody else's
 		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
-			pids = append(pids, pid)
-		}
+		pids = append(pids, pid)
 	}
 	return pids
 }
