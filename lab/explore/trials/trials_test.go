@@ -77,7 +77,9 @@ func cell(t *testing.T, r *explore.Report, client string, n int, fault string) e
 
 func TestALockForEverIsFoundInSetnxAndExpire(t *testing.T) {
 	t.Parallel()
-	r := play(t, at(firstOfA, options(t, "setnx", "request-lost", "reply-lost")))
+	o := at(firstOfA, options(t, "setnx", "request-lost", "reply-lost"))
+	o.Jobs = 4
+	r := play(t, o)
 	found := sentences(r, explore.Broken)
 	require.Contains(t, found, "If the reply to a's first SETNX is lost, nobody can ever take lock:o again.")
 	c := cell(t, r, "a", 1, "reply-lost")
@@ -96,6 +98,9 @@ func TestADeleteWithoutCompareIsFound(t *testing.T) {
 		"no-compare": "DEL waits until the lease of its client is over, ",
 		"nameless":   "If #1's first DEL waits",
 	} {
+		if !amount.Picked(name, 2) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := play(t, at(deletes, options(t, name, "paused")))
@@ -105,7 +110,7 @@ func TestADeleteWithoutCompareIsFound(t *testing.T) {
 }
 
 func TestNothingIsBrokenInACarefulClient(t *testing.T) {
-	for _, name := range []string{"careful", "watchdog", "look-again"} {
+	for _, name := range []string{"careful", "watchdog", "look-again"}[:amount.Count(1, 3)] {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := play(t, at(ofA, options(t, name, "reply-lost", "paused")))
@@ -119,11 +124,12 @@ func TestNothingIsBrokenInACarefulClient(t *testing.T) {
 
 func TestALockThatNobodyHoldsIsLeftBehind(t *testing.T) {
 	t.Parallel()
-	r := play(t, at(secondOfA, options(t, "look-again", "request-lost")))
+	o := at(secondOfA, options(t, "look-again", "request-lost"))
+	o.Jobs = 4
+	r := play(t, o)
 	c := cell(t, r, "a", 2, "request-lost")
 	require.Equal(t, explore.LeftBehind, c.Mark)
 	require.Equal(t, "lock:o is free again when its lease ends", c.Why)
-	o := at(secondOfA, options(t, "look-again", "request-lost"))
 	o.Strict = true
 	r = play(t, o)
 	require.Contains(t, sentences(r, explore.Broken),
@@ -133,7 +139,7 @@ func TestALockThatNobodyHoldsIsLeftBehind(t *testing.T) {
 func TestAWaiterThatMissesItsMessageIsFound(t *testing.T) {
 	t.Parallel()
 	o := options(t, "listener", "message-lost")
-	o.Jobs = 6 // each trial waits until it is overdue
+	o.Jobs = 12 // each trial waits until it is overdue
 	r := play(t, o)
 	c := cell(t, r, "b-ears", 1, "message-lost")
 	require.Equal(t, explore.Broken, c.Mark)
@@ -214,6 +220,9 @@ func TestARunEndsWithItsContext(t *testing.T) {
 
 func TestAPowerCutLosesALockUnlessItsFileIsFsyncedAlways(t *testing.T) {
 	for fsync, broken := range map[string]bool{"everysec": true, "always": false} {
+		if !broken && !amount.Whole() {
+			continue
+		}
 		t.Run(fsync, func(t *testing.T) {
 			t.Parallel()
 			o := options(t, "slow", "power-cut")
