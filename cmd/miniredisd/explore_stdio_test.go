@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/internal/test/amount"
 )
 
 // fixture is the other side of explore --stdio.
@@ -25,10 +26,13 @@ type fixture struct {
 	errs  bytes.Buffer
 }
 
-// explored starts explore --stdio in a goroutine.
+// explored starts explore --stdio in a goroutine. It plays one kind of failure, or all with CI=true.
 func explored(t *testing.T, args ...string) *fixture {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
+	if !amount.Whole() {
+		args = append([]string{"--fault", "reply-lost"}, args...)
+	}
 	in, answers := io.Pipe()
 	tasks, out := io.Pipe()
 	f := &fixture{t: t, lines: bufio.NewScanner(tasks), in: answers, code: make(chan int, 1)}

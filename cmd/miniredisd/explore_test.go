@@ -45,6 +45,7 @@ func TestExploreSaysWhatIsWrongWithItsWords(t *testing.T) {
 }
 
 func TestExploreSaysWhyAProgramCannotBeExplored(t *testing.T) {
+	t.Parallel()
 	for program, why := range map[string]string{
 		"exit 0":              "the program sent no command about a key. It finds the server by REDIS_URL",
 		"echo broken; exit 4": "the program fails without a fault (exit status 4); it printed: broken",
