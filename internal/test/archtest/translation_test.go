@@ -22,6 +22,7 @@ type page struct{ english, chinese string }
 func translated() []page {
 	return []page{
 		{"README.md", "README.zh-CN.md"},
+		{"docs/README.md", "docs/zh/README.md"},
 		{"docs/threading-model.md", "docs/zh/threading-model.md"},
 		{"docs/locks.md", "docs/zh/locks.md"},
 		{"docs/claims.md", "docs/zh/claims.md"},
