@@ -200,9 +200,6 @@ func (s *Server) free(c *client) {
 	s.countTraffic(c)
 	s.clients.mem -= c.weight
 	c.leaveBucket()
-	if c.sess.Monitor {
-		s.monitors.leave(c)
-	}
 	for _, fn := range s.parts.left {
 		fn(c)
 	}

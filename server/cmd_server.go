@@ -4,6 +4,22 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 )
 
+// admin is the place of MONITOR and MIGRATE in a pass.
+func (s *Server) admin() part {
+	return part{
+		cron: func() (again bool) {
+			s.migrate.closeUnused(s.ex.Clock.Timeline(s.now) - int64(migrateSocketTTL))
+			return false
+		},
+		left: func(c *client) {
+			if c.sess.Monitor {
+				s.monitors.leave(c)
+			}
+		},
+		end: func() { s.migrate.closeFirst(len(s.migrate)) },
+	}
+}
+
 // serverRows are the commands of group server that concern the whole server.
 func serverRows() []command.Row {
 	const (

@@ -22,7 +22,6 @@ func (s *Server) cron() time.Duration {
 	}
 	s.ex.Tracking.Limit()
 	s.pool.Trim()
-	s.migrate.closeUnused(s.ex.Clock.Timeline(s.now) - int64(migrateSocketTTL))
 	s.figures.sample()
 	again := false
 	for _, fn := range s.parts.cron {

@@ -21,7 +21,9 @@ type hooks struct {
 	accept       func(l *listener)
 	take         func(v *internalRequest) bool // any goroutine may call it: it answers the request itself, or not
 	deaf         func() bool                   // no TCP listener may open
-	rest         func() (stop bool)            // instead of serveOthers, for a script that no client runs
+	feedMonitors func(sess *command.Session, args [][]byte)
+	transfer     func(t *command.Transfer, restored func(key int)) error
+	rest         func() (stop bool) // instead of serveOthers, for a script that no client runs
 }
 
 // execute is the execute phase of a pass.

@@ -48,7 +48,7 @@ func (h host) EvictLater() { h.s.evicting = true }
 func (h host) Flushed() { each(h.s.parts.flushed) }
 
 func (h host) Transfer(t *command.Transfer, restored func(key int)) error {
-	return h.s.transfer(t, restored)
+	return h.s.hooks.transfer(t, restored)
 }
 
-func (h host) FeedMonitors(sess *command.Session, args [][]byte) { h.s.monitors.feed(sess, args) }
+func (h host) FeedMonitors(sess *command.Session, args [][]byte) { h.s.hooks.feedMonitors(sess, args) }

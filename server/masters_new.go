@@ -129,6 +129,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 // attachFeatures gives the features their places in the pass. Their order counts: a change must be on the disk before
 // replicas hear of it.
 func (s *Server) attachFeatures() {
+	s.parts.attach(s.admin())
 	s.parts.attach(s.persist.part())
 	s.parts.attach(s.replication())
 	if s.lab != nil {
@@ -138,6 +139,7 @@ func (s *Server) attachFeatures() {
 		s.parts.attach(s.glass.part())
 	}
 	s.hooks.rest = s.persist.restInScript
+	s.hooks.feedMonitors, s.hooks.transfer = s.monitors.feed, s.transfer
 }
 
 // makeParts makes the parts of a new server. Those with methods know the server.

@@ -70,7 +70,6 @@ type Server struct {
 	pass                  // the pass under way: pass_state.go
 	clients    clients    // clients and their limits
 	pausing    pausing    // CLIENT PAUSE: hold.go
-	monitors   monitors   // cmd_monitor.go
 	listeners  listeners  // listen.go
 	handshakes handshakes // connections that are no clients yet
 	inbox      inbox      // requests that come over no connection: internal_request.go
@@ -78,7 +77,6 @@ type Server struct {
 	figures    figures   // for INFO, beside stats
 	recorder   recorder  // of the trace: trace.go
 	debugging  debugging // what DEBUG has set: cmd_debug.go
-	migrate    migrateSockets
 	oomScore   oomScore
 
 	// What a plain server does not have.
@@ -175,7 +173,6 @@ func (s *Server) Run() error {
 	for _, c := range s.clients.byID {
 		s.free(c)
 	}
-	s.migrate.closeFirst(len(s.migrate))
 	each(s.parts.end)
 	s.inbox.close()
 	s.loop.Close()
