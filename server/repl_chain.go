@@ -4,9 +4,9 @@ import (
 	"net"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/replication"
+	"github.com/miniredisd/miniredisd/internal/replication/follow"
 	"github.com/miniredisd/miniredisd/persist/rdb"
-	"github.com/miniredisd/miniredisd/replication"
-	"github.com/miniredisd/miniredisd/replication/follow"
 	"github.com/miniredisd/miniredisd/resp"
 )
 

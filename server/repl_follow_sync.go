@@ -6,9 +6,9 @@ import (
 	"iter"
 	"path/filepath"
 
+	"github.com/miniredisd/miniredisd/internal/replication/follow"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
-	"github.com/miniredisd/miniredisd/replication/follow"
 	"github.com/miniredisd/miniredisd/store"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/miniredisd/miniredisd/internal/replication"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/persist/disk"
-	"github.com/miniredisd/miniredisd/replication"
 )
 
 // replica is what the server knows of a client that replicates, or has said by REPLCONF that it will.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/replication"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	snapshots "github.com/miniredisd/miniredisd/persist/snapshot"
-	"github.com/miniredisd/miniredisd/replication"
 	"github.com/miniredisd/miniredisd/store"
 )
 

@@ -54,7 +54,7 @@ func arrows() map[string][]string {
 			"lab/doctor", "lab/labtls", "lab/verdict", "lab/words", "pubsub",
 			"reactor", "resp", "store", "internal/version",
 			"internal/rdb", "persist/aof", "persist/disk", "persist/rdb", "persist/rewrite", "persist/snapshot",
-			"replication", "replication/follow", "glass", "internal/trace",
+			"internal/replication", "internal/replication/follow", "glass", "internal/trace",
 			"golang.org/x/sys/unix"},
 		"command": {"internal/acl", "internal/ascii", "internal/clock", "internal/config", "internal/dialect",
 			"internal/double", "internal/geo", "internal/hll", "luaeval", "pubsub", "internal/rdb",
@@ -90,8 +90,8 @@ func arrows() map[string][]string {
 		"persist/rewrite":  {"internal/rdb", "persist/rdb", "store"},
 		"persist/snapshot": {"persist/disk", "persist/rdb", "store"},
 
-		"replication":        {},
-		"replication/follow": {"internal/ascii", "resp"},
+		"internal/replication":        {},
+		"internal/replication/follow": {"internal/ascii", "resp"},
 
 		// Text as Redis reads it. Even the leaves use it: its copies in five packages differed in
 		// what they accepted.
