@@ -183,6 +183,9 @@ func TestSnapshotsChangeNoSentence(t *testing.T) {
 		text, err := json.Marshal(both[i])
 		require.NoError(t, err)
 		p.Eval(tell+"("+string(text)+", 'en')", &told[i])
+		for j, lines := range told[i] { // a recording may begin in the middle of a pass, of which only a snapshot knows
+			told[i][j] = lines[slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "w ") }):]
+		}
 	}
 	require.Equal(t, told[1], told[0])
 	require.Empty(t, p.Problems())
