@@ -116,6 +116,7 @@ func newTable(of *Commands) *Table {
 	}
 }
 
+// add makes a Command of a row. The row is new: add completes it, and nobody changes it later.
 func (all *Commands) add(row *Row) {
 	cmd := &Command{Row: row, word: row.Name, dialect: &all.Dialect, options: newerWords(row.Syntax, all.Dialect)}
 	if hasNone(row.Syntax, all.Dialect) {

@@ -35,7 +35,7 @@
 //
 // # What Redis does
 //
-// This is Redis's model from 6.0 to 7.4. A readable client goes on a list instead of being read at
+// This is Redis's model from 6.0 to 7.2. A readable client goes on a list instead of being read at
 // once (networking.c: postponeClientRead). Before the loop sleeps, main deals the list out and
 // waits until all of it is read (handleClientsWithPendingReadsUsingThreads,
 // handleClientsWithPendingWritesUsingThreads). The threads only write unless io-threads-do-reads
