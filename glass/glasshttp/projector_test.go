@@ -17,7 +17,7 @@ func TestBeforeAnAudienceTheSentenceIsBigAndArrowsMoveOn(t *testing.T) {
 	const size = `parseFloat(getComputedStyle(document.getElementById("now")).fontSize)`
 	require.Equal(t, "true", p.Text(size+` < 20`))
 	p.Press("f")
-	p.Wait(`document.documentElement.dataset.projector === "on"`)
+	p.Wait(`document.documentElement.dataset.projector === "on" && !document.getElementById("forward").disabled`)
 	before := p.Text(`document.body.dataset.seq`)
 	for _, key := range []string{"ArrowRight", "PageDown"} {
 		s.press(p, key)
