@@ -121,10 +121,18 @@ func TestAFrozenPageStandsAlone(t *testing.T) {
 	p.Eval(`window.ran = 0; window.turn = () => { ran++; setTimeout(turn) }; turn()`, nil)
 	p.Freeze()
 	before := p.Text("ran")
-	other.Eval(`new Promise(done => setTimeout(done, 50))`, nil)
+	other.Eval(`new Promise(done => {
+		let turns = 0
+		const turn = () => ++turns > 20 ? done() : setTimeout(turn)
+		turn()
+	})`, nil)
 	require.Equal(t, before, p.Text("ran"))
 	p.Thaw()
-	p.Eval(`new Promise(done => { const before = ran; setTimeout(() => ran > before && done(), 50) })`, nil)
+	p.Eval(`new Promise(done => {
+		const before = ran
+		const look = () => ran > before ? done() : setTimeout(look)
+		look()
+	})`, nil)
 }
 
 // failing is a test that keeps what it says of its failure, and has an end of its own.

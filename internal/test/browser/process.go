@@ -56,7 +56,8 @@ func run(t testing.TB, path string) *process {
 	fatal(t, err)
 	out, fromBrowser, err := os.Pipe()
 	fatal(t, err)
-	cmd := exec.Command("sh", "-c", `"$@"; rm -rf "$0"`, profile,
+	// After a crash, chromium's children may still write into the profile. They are a group, which ends first.
+	cmd := exec.Command("sh", "-c", `setsid "$@" & wait $!; kill -9 -$!; rm -rf "$0" || rm -rf "$0"`, profile,
 		path, "--headless", "--remote-debugging-pipe", "--no-sandbox", "--user-data-dir="+profile, "--no-first-run",
 		"--disable-gpu", "--disable-extensions", "--disable-background-networking", "--disable-component-update",
 		"--disable-dev-shm-usage", "--force-color-profile=srgb", "--no-startup-window")
