@@ -101,7 +101,7 @@ func (r *replicas) of(c *client) *replica {
 	}
 	rep := &replica{stream: &r.stream}
 	c.attach(replicaKey{}, rep)
-	c.counts = &counting{func() int { return rep.outputMem(c) }, func() int64 { return rep.leastLimit() }}
+	c.counts = &counting{func() int { return rep.outputMem(c) }, rep.leastLimit}
 	return rep
 }
 
