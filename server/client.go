@@ -220,6 +220,14 @@ func (s *Server) push(c *client, b []byte) {
 	s.grown(c)
 }
 
+// pushMessage is push for a message that does not come from the executor, such as a line of MONITOR.
+func (s *Server) pushMessage(c *client, message []byte) {
+	s.push(c, message)
+	if fn := s.hooks.pushed; fn != nil {
+		fn(c, message)
+	}
+}
+
 // send appends b to c's output and has it written at the end of the pass (networking.c: addReplyProto).
 func (s *Server) send(c *client, b []byte) {
 	s.pool.LendOutput(&c.Conn)

@@ -66,8 +66,7 @@ func (ms *monitors) feed(sess *command.Session, args [][]byte) {
 	ms.line = append(b, "\r\n"...)
 	for _, m := range ms.all {
 		if m.sess.Replies == command.ReplyOn && !ms.s.ex.SendLater(&m.sess, ms.line) {
-			ms.s.push(m, ms.line)
-			ms.s.glass.message(m, ms.line)
+			ms.s.pushMessage(m, ms.line)
 		}
 	}
 	if cap(ms.line) > keepLine {

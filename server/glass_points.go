@@ -153,9 +153,6 @@ func (v *glassState) closed(c *client) {
 	v.trace.Event(trace.Event{Point: trace.Closed, Client: c.sess.ID, A: int64(c.FD), Text: why}, nil)
 }
 
-// looks reports whether main shows its events in this pass.
-func (v *glassState) looks() bool { return v != nil && v.trace.Detailed() }
-
 // appended shows what a pass has done to the append only file since began, if it has.
 func (v *glassState) appended(before, after aof.State, failed error, began int64) {
 	e := trace.Event{
@@ -173,7 +170,11 @@ func (v *glassState) appended(before, after aof.State, failed error, began int64
 	v.trace.Event(e, nil)
 }
 
-func (v *glassState) noteExpired(key string) { v.due = append(v.due, strings.Clone(key)) }
+func (v *glassState) noteExpired(key string) {
+	if v.trace.Detailed() {
+		v.due = append(v.due, strings.Clone(key))
+	}
+}
 
 // expired shows the keys that have expired, or had to go. The store must not be in the middle of a change: a snapshot
 // looks at all keys.
@@ -240,7 +241,7 @@ func (v *glassState) wasHeld(by *command.Session) bool {
 
 // serveOthersShown is serveOthers, with the points again and back around what the slow script lets others do.
 func (v *glassState) serveOthersShown() (stop bool) {
-	if !v.looks() {
+	if !v.trace.Detailed() {
 		return v.others()
 	}
 	fired, at, taken, outer := v.fired, v.at, v.ex.Show.Taken, v.slow
@@ -255,7 +256,7 @@ func (v *glassState) serveOthersShown() (stop bool) {
 
 // foundMore shows what a second look at the sockets has found in the middle of a pass.
 func (v *glassState) foundMore() {
-	if !v.looks() {
+	if !v.trace.Detailed() {
 		return
 	}
 	why, list := v.ready()
@@ -269,10 +270,9 @@ func (v *glassState) foundMore() {
 	v.trace.Event(e, nil)
 }
 
-// struck shows that a rule of the lab does something. what is the request, the reply or the message that it
-// strikes.
+// struck shows that a rule of the lab does something: see labHooks.
 func (v *glassState) struck(client int64, r *lab.Rule, what string) {
-	if !v.looks() {
+	if !v.trace.Detailed() {
 		return
 	}
 	v.trace.Event(trace.Event{
@@ -282,7 +282,7 @@ func (v *glassState) struck(client int64, r *lab.Rule, what string) {
 
 // message shows bytes for a client that the server has put into its output, and not the executor.
 func (v *glassState) message(c *client, bytes []byte) {
-	if v.looks() {
+	if v.trace.Detailed() {
 		v.trace.Event(trace.Event{
 			Point: trace.Messaged, Client: c.sess.ID, A: int64(len(bytes)), B: trace.MessageNow, Text: trace.Shown(bytes),
 		}, nil)

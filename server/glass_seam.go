@@ -27,7 +27,7 @@ import (
 //	HandleReady          foundMore              again
 //	before epoll_wait    endPass                asleep
 //
-// The lab calls struck where a rule strikes. The other points stand where those of the trace stand: in adopt,
+// labHooks show where a rule strikes. The other points stand where those of the trace stand: in adopt,
 // free and expire, in ioworkers, in Executor.run, and in replicas and following. Each is one comparison while there is
 // no View.
 //
@@ -68,7 +68,7 @@ type pace struct {
 
 // newGlass makes the View of the server, if the directive watch asks for one. The server does not listen on
 // its address: the program around it does, if it serves the page.
-func (s *Server) newGlass(clock *clock.Clock) error {
+func newGlass(s *Server, clock *clock.Clock) error {
 	if s.cfg.Watch == "" {
 		return nil
 	}
@@ -88,7 +88,8 @@ func (s *Server) newGlass(clock *clock.Clock) error {
 	})
 	s.glass = v
 	s.recorder.isShared = true
-	s.hooks.take = v.takes
+	s.hooks.take, s.hooks.pushed = v.takes, v.message
+	s.lab.shown = labHooks{struck: v.struck, expired: v.noteExpired}
 	s.persist.hooks.appended = v.appended
 	s.link.replicated, s.link.fed, s.link.read, s.link.told = v.replicated, v.fed, v.linkRead, v.linkTold
 	s.trace = v.view.Thread("main")

@@ -27,34 +27,34 @@ func stepRows() []command.Row {
 			"SLOW milliseconds | BREAK (ADD name [AT point] [CMD command] [KEY pattern] [CLIENT id-or-pattern] [NTH n] "+
 			"[WHEN condition] | DEL name | CLEAR | LIST) | CLOCK (STILL | RUN) | LIMIT seconds]",
 			-2, command.AllowBusy, onlyLooks,
-			"Stops the loop at its points and lets it go on.", (*labState).stepCommand),
+			"Stops the loop at its points and lets it go on.", stepCommand),
 		labRow("record", "(START [PASSES n] | STOP | GET | SAVE file | LIST)",
 			-3, command.AllowBusy, "O(N) with GET and SAVE, where N is the number of events, otherwise O(1)",
-			"Records what the loop does.", (*labState).recordCommand),
+			"Records what the loop does.", recordCommand),
 	}
 }
 
 const errWatchOff store.Error = "ERR LAB STEP and LAB RECORD need a watch: start the server with --watch 127.0.0.1:0"
 
-func (l *labState) stepCommand(c *command.Call) error   { return l.stepOrRecord(c, stepVerb) }
-func (l *labState) recordCommand(c *command.Call) error { return l.stepOrRecord(c, recordVerb) }
+func stepCommand(l *labState, c *command.Call) error   { return l.glass.stepOrRecord(c, stepVerb) }
+func recordCommand(l *labState, c *command.Call) error { return l.glass.stepOrRecord(c, recordVerb) }
 
 func stepVerb(w *glass.View, words []string) (glass.Verb, error)   { return w.Verb(words) }
 func recordVerb(w *glass.View, words []string) (glass.Verb, error) { return w.RecordVerb(words) }
 
-// stepOrRecord executes a verb for a client of this server.
-func (l *labState) stepOrRecord(
+// stepOrRecord executes a verb for a client of this server. v is nil without the directive watch.
+func (v *glassState) stepOrRecord(
 	c *command.Call, read func(*glass.View, []string) (glass.Verb, error),
 ) error {
-	if l.glass == nil {
+	if v == nil {
 		return errWatchOff
 	}
-	verb, err := read(l.glass.view, wordsOf(c.Args[2:]))
+	verb, err := read(v.view, wordsOf(c.Args[2:]))
 	if err != nil {
 		return store.Error(err.Error())
 	}
 	if verb.Stops {
-		l.glass.later = append(l.glass.later, verb)
+		v.later = append(v.later, verb)
 		c.OK()
 		return nil
 	}

@@ -19,8 +19,9 @@ type hooks struct {
 	resume       func(c *client, reply []byte)
 	serveOthers  func() (stop bool)
 	accept       func(l *listener)
-	take         func(v *internalRequest) bool // any goroutine may call it: it answers the request itself, or not
-	deaf         func() bool                   // no TCP listener may open
+	take         func(v *internalRequest) bool   // any goroutine may call it: it answers the request itself, or not
+	deaf         func() bool                     // no TCP listener may open
+	pushed       func(c *client, message []byte) // after pushMessage
 	feedMonitors func(sess *command.Session, args [][]byte)
 	transfer     func(t *command.Transfer, restored func(key int)) error
 	rest         func() (stop bool) // instead of serveOthers, for a script that no client runs

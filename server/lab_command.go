@@ -78,14 +78,17 @@ type labState struct {
 	parked   []*client  // clients that HOLD keeps waiting, oldest first
 	barriers []*barrier // every LAB HOLD WAIT that waits
 
+	shown labHooks
+
 	judging sync.Mutex // one LAB VERDICT searches at a time: a search over a long log takes 100 MB
 }
 
-func (s *Server) newLab(clock *clock.Clock) *labState {
+func newLab(s *Server, clock *clock.Clock) *labState {
 	l := &labState{
 		Server: s,
 		clock:  clock.Lab, seen: clock.Lab.Now(clock.Mono()),
 		plan: lab.NewPlan(s.cfg.Seed, store.MatchPattern), history: lab.NewLog(store.MatchPattern),
+		shown: labHooks{struck: func(int64, *lab.Rule, string) {}, expired: func(string) {}},
 	}
 	if s.cfg.LabDisk {
 		l.disk, _ = s.persist.disk.(*disk.Sim)
@@ -112,7 +115,7 @@ func labRows() []command.Row {
 	help.Do = command.Help
 	return append([]command.Row{container, help}, slices.Concat(clockRows(), faultRows(), holdRows(), logRows(),
 		netRows(), crashRows(), diskRows(), snapshotRows(), mastersRows(), doctorRows(), verdictRows(),
-		resetRows(), stepRows(), pushRows(), replicationRows(), topologyRows())...)
+		resetRows(), pushRows(), replicationRows(), topologyRows())...)
 }
 
 const (

@@ -37,7 +37,7 @@ func holdRows() []command.Row {
 func (l *labState) holdList(c *command.Call, _ [][]byte) error {
 	c.Array(len(l.parked))
 	for _, held := range l.parked {
-		held.writeParked(c.Writer)
+		writeParked(held, c.Writer)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (l *labState) holdWait(c *command.Call, args [][]byte) error {
 		return err
 	}
 	if held := l.parkedBy(r.Name); int64(len(held)) >= n {
-		held[n-1].writeParked(c.Writer)
+		writeParked(held[n-1], c.Writer)
 		return nil
 	}
 	c.Await((*resp.Writer).NullArray)
@@ -205,7 +205,7 @@ func (l *labState) park(c *client, args [][]byte) {
 	held := l.parkedBy(f.rule.Name)
 	for _, b := range slices.Clone(l.barriers) {
 		if b.rule == f.rule.Name && len(held) >= b.clients {
-			l.endBarrier(b, held[b.clients-1].writeParked)
+			l.endBarrier(b, func(w *resp.Writer) { writeParked(held[b.clients-1], w) })
 		}
 	}
 }
@@ -230,7 +230,7 @@ func (l *labState) unpark(rule string, n int) {
 }
 
 // writeParked writes a parked client as a reply.
-func (c *client) writeParked(w *resp.Writer) {
+func writeParked(c *client, w *resp.Writer) {
 	w.Map(5)
 	w.BulkString("client")
 	w.Int(c.sess.ID)

@@ -48,7 +48,7 @@ func (l *labState) logFired(c *client, cmd *command.Command, args [][]byte, w *r
 	l.describe(&e, cmd, args, reply)
 	l.history.Add(e)
 	if r.Action == lab.ErrorAfter {
-		l.glass.struck(c.sess.ID, r, trace.Shown(reply))
+		l.shown.struck(c.sess.ID, r, trace.Shown(reply))
 		w.Buf = w.Buf[:mark]
 		w.Error(r.Text)
 	}
@@ -135,9 +135,7 @@ func (in *inside) number(by string, client, began int64) int64 {
 // Expired shows the doctor and the log a key whose TTL has ended.
 func (l *labState) Expired(db *store.DB, key string) {
 	l.doctorExpired(db, key)
-	if l.trace.Detailed() {
-		l.glass.noteExpired(key)
-	}
+	l.shown.expired(key)
 	if l.history.Watched([][]byte{[]byte(key)}) != nil {
 		e := l.newEntry(nil, lab.EventExpired)
 		e.Key, e.DB, e.Outcome = lab.Printable(key), db.ID, lab.Executed

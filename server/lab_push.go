@@ -14,13 +14,13 @@ const lateSize = 256
 
 // keepBack counts a reply or message that c gets later. n is its size, or 0 if it is already in c's
 // output.
-func (c *client) keepBack(n int) {
+func keepBack(c *client, n int) {
 	c.delayed.messages++
 	c.delayed.bytes += n + lateSize
 }
 
 // sentLate takes back what keepBack has counted.
-func (c *client) sentLate(n int) {
+func sentLate(c *client, n int) {
 	c.delayed.messages--
 	c.delayed.bytes -= n + lateSize
 }
@@ -41,7 +41,7 @@ func (l *labState) Outgoing(to *command.Session, message []byte) bool {
 	if r == nil {
 		return true
 	}
-	l.glass.struck(to.ID, r, trace.Shown(message))
+	l.shown.struck(to.ID, r, trace.Shown(message))
 	e := l.newEntry(to, r.Name)
 	e.Key, e.Reply = l.logKey(q.Calls), lab.Reply(message)
 	e.Outcome, e.DB = lab.PushSkipped, 0 // channels belong to no database
@@ -61,18 +61,17 @@ func (l *labState) Outgoing(to *command.Session, message []byte) bool {
 
 // pushLater sends a message to c when d has passed. Other messages may overtake it.
 func (l *labState) pushLater(c *client, message []byte, d time.Duration) {
-	f, push := c.faulty(), &late{}
+	f, push := faulty(c), &late{}
 	if f.pushes == nil {
 		f.pushes = map[*late]struct{}{}
 	}
 	f.pushes[push] = struct{}{}
-	c.keepBack(len(message))
+	keepBack(c, len(message))
 	push.timer = l.after(d, func() {
 		delete(f.pushes, push)
-		c.sentLate(len(message))
+		sentLate(c, len(message))
 		if !f.silent {
-			l.push(c, message)
-			l.glass.message(c, message)
+			l.pushMessage(c, message)
 		}
 	})
 	if c.outputMem() > l.ex.OutputTrigger {

@@ -27,12 +27,12 @@ func maintRows() []command.Row {
 		row("client|maint_notifications", "(enabled: ON | OFF) [MOVING-ENDPOINT-TYPE type]",
 			-3, command.NoScript|command.Loading|command.Stale, "connection", labSince,
 			"O(1)",
-			"Accepts messages about maintenance, which LAB PUSH sends.", (*Server).maintNotifications),
+			"Accepts messages about maintenance, which LAB PUSH sends.", maintNotifications),
 	}
 }
 
 // CLIENT MAINT_NOTIFICATIONS ON | OFF [MOVING-ENDPOINT-TYPE type]
-func (s *Server) maintNotifications(c *command.Call) error {
+func maintNotifications(_ *Server, c *command.Call) error {
 	switch {
 	case !is(c.Args[2], "on") && !is(c.Args[2], "off"),
 		len(c.Args) != 3 && (len(c.Args) != 5 || !is(c.Args[3], "moving-endpoint-type")):
@@ -66,8 +66,7 @@ func (l *labState) pushOwn(c *command.Call) error {
 		if f := labOf(other).fault; f != nil && f.silent {
 			continue
 		}
-		l.push(other, message)
-		l.glass.message(other, message)
+		l.pushMessage(other, message)
 		sent++
 	}
 	c.Int(int64(sent))

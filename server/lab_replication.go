@@ -89,7 +89,7 @@ func (l *labState) brake(c *command.Call, args [][]byte, b brake) error {
 		return err
 	}
 	for _, other := range l.replicas.all {
-		if port == 0 || other.portOf() == port {
+		if port == 0 || portOf(other) == port {
 			labOf(other).gate = min(l.replicas.stream.Offset, l.streamEnd(other))
 		}
 	}
@@ -107,7 +107,7 @@ func (l *labState) brake(c *command.Call, args [][]byte, b brake) error {
 	for _, other := range l.replicas.all {
 		getsKeys := replicaOf(other).state != online || other.withheld
 		switch now := l.brakeOf(other); {
-		case port != 0 && other.portOf() != port || !getsKeys:
+		case port != 0 && portOf(other) != port || !getsKeys:
 		case now.held:
 			l.close(other) // it comes again, and is refused
 		case other.withheld:
@@ -158,7 +158,7 @@ func (l *labState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 // knowsReplica reports whether a replica with this port is here, or belongs to the process.
 func (l *labState) knowsReplica(port int64) bool {
 	for _, c := range l.replicas.all {
-		if c.portOf() == port {
+		if portOf(c) == port {
 			return true
 		}
 	}
@@ -171,7 +171,7 @@ func (l *labState) knowsReplica(port int64) bool {
 }
 
 // portOf is the port by which LAB REPLICATION knows a replica.
-func (c *client) portOf() int64 {
+func portOf(c *client) int64 {
 	if labOf(c).link != nil {
 		return int64(labOf(c).link.port)
 	}
@@ -179,7 +179,7 @@ func (c *client) portOf() int64 {
 }
 
 func (l *labState) brakeOf(c *client) brake {
-	if b, own := l.brakes.of[c.portOf()]; own {
+	if b, own := l.brakes.of[portOf(c)]; own {
 		return b
 	}
 	return l.brakes.all
@@ -297,11 +297,11 @@ func (l *labState) replicationStatus(c *command.Call, args [][]byte) error {
 	}
 	var shown []*client
 	for _, other := range l.replicas.all {
-		if port == 0 || other.portOf() == port {
+		if port == 0 || portOf(other) == port {
 			shown = append(shown, other)
 		}
 	}
-	slices.SortFunc(shown, func(a, b *client) int { return int(a.portOf() - b.portOf()) })
+	slices.SortFunc(shown, func(a, b *client) int { return int(portOf(a) - portOf(b)) })
 	c.Array(len(shown))
 	for _, other := range shown {
 		sent := int64(0)
@@ -309,7 +309,7 @@ func (l *labState) replicationStatus(c *command.Call, args [][]byte) error {
 			sent = replicaOf(other).cursor.From() - 1
 		}
 		c.Map(6)
-		c.IntField("port", other.portOf())
+		c.IntField("port", portOf(other))
 		c.TextField("state", replicaOf(other).state.String())
 		c.TextField("stream", l.brakeOf(other).String())
 		c.IntField("offset", l.replicas.stream.Offset)

@@ -68,18 +68,18 @@ func (l *labState) beforeRequest(c *client, args [][]byte) bool {
 	if r == nil {
 		return true
 	}
-	f = c.faulty()
+	f = faulty(c)
 	f.rule, f.key = r, l.logKey(q.Calls)
 	if r.Action.BeforeRun() {
-		l.glass.struck(c.sess.ID, r, trace.Command(args))
+		l.shown.struck(c.sess.ID, r, trace.Command(args))
 	}
 	switch r.Action {
 	case lab.DropBefore:
 		l.noteRule(c, lab.Words(args), lab.NotExecuted)
-		c.endAfterReply(finEnd)
+		endAfterReply(c, finEnd)
 	case lab.ResetBefore:
 		l.noteRule(c, lab.Words(args), lab.NotExecuted)
-		c.endAfterReply(resetEnd)
+		endAfterReply(c, resetEnd)
 	case lab.Error:
 		l.ex.Refuse(&c.sess, args, &c.Out, store.Error(r.Text))
 	case lab.Hold, lab.DelayExec:
@@ -91,7 +91,7 @@ func (l *labState) beforeRequest(c *client, args [][]byte) bool {
 }
 
 // faulty returns the faults of c, and makes them if c had none yet.
-func (c *client) faulty() *fault {
+func faulty(c *client) *fault {
 	if labOf(c).fault == nil {
 		labOf(c).fault = &fault{}
 	}
@@ -99,7 +99,7 @@ func (c *client) faulty() *fault {
 }
 
 // endAfterReply closes c once its output is written.
-func (c *client) endAfterReply(how ending) {
+func endAfterReply(c *client, how ending) {
 	c.ending = how
 	c.sess.CloseAfterReply = true
 }
@@ -143,7 +143,7 @@ func (l *labState) afterRequest(c *client, mark int) {
 	f := labOf(c).fault
 	switch {
 	case c.sess.Hold == command.Postponed:
-		c.faulty().decided = true // the request comes again, but rules look at it only once
+		faulty(c).decided = true // the request comes again, but rules look at it only once
 	case c.sess.Hold == command.NotHeld && f != nil && f.rule != nil:
 		c.Out.Buf = c.Out.Buf[:mark+l.applyFault(c, mark, c.Out.Buf[mark:])]
 	}
@@ -155,15 +155,15 @@ func (l *labState) applyFault(c *client, mark int, reply []byte) int {
 	r := labOf(c).fault.rule
 	labOf(c).fault.rule = nil
 	if !r.Action.BeforeRun() && r.Action != lab.ErrorAfter { // those have struck before
-		l.glass.struck(c.sess.ID, r, trace.Shown(reply))
+		l.shown.struck(c.sess.ID, r, trace.Shown(reply))
 	}
 	switch r.Action {
 	case lab.DropReply:
-		c.endAfterReply(finEnd)
+		endAfterReply(c, finEnd)
 	case lab.ResetAfter:
-		c.endAfterReply(resetEnd)
+		endAfterReply(c, resetEnd)
 	case lab.Cut:
-		c.endAfterReply(finEnd)
+		endAfterReply(c, finEnd)
 		return min(int(r.Bytes), len(reply))
 	case lab.Silent:
 		labOf(c).fault.silent = true
@@ -182,7 +182,7 @@ func (l *labState) applyFault(c *client, mark int, reply []byte) int {
 func (l *labState) delayReply(c *client, mark int, d time.Duration) {
 	f, reply := labOf(c).fault, &late{from: mark}
 	f.late = append(f.late, reply)
-	c.keepBack(0)
+	keepBack(c, 0)
 	if len(f.late) == 1 {
 		c.Bar(mark)
 	}
@@ -198,7 +198,7 @@ func (l *labState) sendLate(c *client) {
 	for len(f.late) > 0 && f.late[0].due {
 		f.late[0] = nil
 		f.late = f.late[1:]
-		c.sentLate(0)
+		sentLate(c, 0)
 	}
 	if len(f.late) > 0 {
 		c.Bar(f.late[0].from)

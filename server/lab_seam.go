@@ -35,6 +35,12 @@ func (l *labState) install() {
 	l.loop.AfterSleep(l.beginPass)
 }
 
+// labHooks let somebody see what the lab sees.
+type labHooks struct {
+	struck  func(client int64, r *lab.Rule, what string) // what is the request, reply or message that r strikes
+	expired func(key string)
+}
+
 // keepConfig notes the configuration that LAB RESET goes back to.
 func (l *labState) keepConfig() {
 	l.config = l.cfg.Clone()

@@ -17,7 +17,7 @@ var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
 	return command.CommandsOf(d, clientRows(), serverRows(), persistRows(), replicaRows(), waitRows(), followRows(),
-		aclRows(), labRows(), more)
+		aclRows(), labRows(), stepRows(), more)
 }
 
 // New makes a server that listens. It answers nothing before Run.
@@ -66,9 +66,9 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	}
 	if cfg.Lab {
 		clock.Lab = clock.NewLab()
-		s.lab = s.newLab(clock)
+		s.lab = newLab(s, clock)
 	}
-	if err := s.newGlass(clock); err != nil {
+	if err := newGlass(s, clock); err != nil {
 		loop.Close()
 		return nil, err
 	}
