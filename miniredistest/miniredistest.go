@@ -108,7 +108,7 @@ type Masters []*Server
 
 // process is shared by the servers that were started together.
 type process struct {
-	masters server.Masters // and their replicas
+	masters server.Nodes // and their replicas
 	nodes   Masters        // the same
 	ended   chan error
 	names   []string // of the nodes, as prefixes
@@ -251,7 +251,7 @@ func start(t testing.TB, n int, o options) *process {
 		cfg.Port = max(cfg.Port, 0) // for Dial
 	}
 	in := &process{ended: make(chan error, 1), names: namesOf(cfg)}
-	in.masters, err = server.NewMasters(cfg, func(node int) server.Log {
+	in.masters, err = server.NewNodes(cfg, func(node int) server.Log {
 		return func(level byte, format string, args ...any) { in.log.add(in.names[node-1], level, format, args) }
 	})
 	if err != nil {

@@ -173,12 +173,12 @@ func (ls *listeners) relisten() error {
 func (s *Server) configRewrite(c *command.Call) error { return s.rewrite(c, s.cfg.Rewrite) }
 
 func (s *Server) rewrite(c *command.Call, write func(users []string) error) error {
-	if s.masters > 1 {
+	if s.nodeCount > 1 {
 		what := "masters"
 		if s.cfg.Replicas > 0 {
 			what = "servers"
 		}
-		return errorf("ERR %d %s share the configuration file, so none of them can rewrite it", s.masters, what)
+		return errorf("ERR %d %s share the configuration file, so none of them can rewrite it", s.nodeCount, what)
 	}
 	var users []string
 	if s.cfg.ACLFile == "" {

@@ -7,6 +7,7 @@ import (
 // admin is the place of MONITOR and MIGRATE in a pass.
 func (s *Server) admin() part {
 	return part{
+		installed: s.loadUsers,
 		cron: func() (again bool) {
 			s.migrate.closeUnused(s.ex.Clock.Timeline(s.now) - int64(migrateSocketTTL))
 			return false

@@ -212,7 +212,7 @@ func TestMastersTakeTheDialectsInTurn(t *testing.T) {
 // dialMasters runs masters that end with the test, and connects to each.
 func dialMasters(t *testing.T, cfg *config.Config) (clients []*redistest.Conn) {
 	t.Helper()
-	masters, err := server.NewMasters(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	masters, err := server.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	require.NoError(t, err)
 	done := make(chan error)
 	go func() { done <- masters.Run() }()

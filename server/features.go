@@ -12,5 +12,5 @@ type features struct {
 	link     linkHooks      // repl_hooks.go
 	lab      *labState      // nil unless the directive lab is on
 	glass    *glassState    // nil unless the directive watch is set
-	peers    Masters        // all servers of the process, with this one
+	peers    []*Server      // all servers of the process, with this one
 }

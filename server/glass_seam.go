@@ -80,7 +80,7 @@ func newGlass(s *Server, clock *clock.Clock) error {
 	v.view = glass.New(s.recorder.rows, glass.Options{
 		Hello: glass.Hello{
 			Version: version.Version, Seed: s.cfg.Seed, Exec: s.cfg.Exec, Multiplexer: s.cfg.Multiplexer,
-			Master: s.number, Masters: s.masters, Replicas: s.cfg.Replicas, Appends: s.cfg.AppendOnly,
+			Master: s.number, Masters: s.nodeCount, Replicas: s.cfg.Replicas, Appends: s.cfg.AppendOnly,
 		},
 		Snapshot: v.snapshot, Summary: v.summary, Stood: v.stood,
 		Keys: v.keysOf, Name: v.nameOf, Match: store.MatchPattern,
@@ -106,8 +106,8 @@ func (s *Server) Glass() *glass.View {
 	return s.glass.view
 }
 
-// install replaces what a pass calls. It runs for every new executor, behind labState.install.
-func (v *glassState) install() {
+// install replaces what a pass calls. It runs for every new executor, after labState.install.
+func (v *glassState) install() error {
 	v.do, v.doInternal = v.hooks.do, v.ex.Do // the glass needs a lab, which sets do
 	v.hooks.do = func(by *command.Session, args [][]byte, w *resp.Writer) { v.doShown(v.do, by, args, w) }
 	v.hooks.doInternal = func(by *command.Session, args [][]byte, w *resp.Writer) {
@@ -128,11 +128,14 @@ func (v *glassState) install() {
 	v.loop.AfterSleep(v.beginPass)
 	v.loop.BeforeSleep(v.endPass)
 	v.loop.Observe(v.handles)
+	return nil
 }
 
 // part is the place of the View in a pass.
 func (v *glassState) part() part {
-	return part{expired: v.expired, joined: v.accepted, left: v.closed, hurry: v.view.Open, end: v.view.End}
+	return part{
+		installed: v.install, expired: v.expired, joined: v.accepted, left: v.closed, hurry: v.view.Open, end: v.view.End,
+	}
 }
 
 // stood keeps the time of a stop out of the clocks. With LAB STEP CLOCK RUN the lab's clock goes on.

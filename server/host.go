@@ -1,6 +1,32 @@
 package server
 
-import "github.com/miniredisd/miniredisd/command"
+import (
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/clock"
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func newKeyspace(cfg *config.Config) *store.Keyspace {
+	return store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed})
+}
+
+// newExecutor makes the executor of this server over its keyspace. That is the state of a Redis that has
+// just started.
+func (s *Server) newExecutor(clock *clock.Clock) error {
+	s.ex = command.New(s.cfg, s.ks, clock, host{s}, s.commands)
+	for _, r := range s.cfg.Renames {
+		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
+			return &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
+		}
+	}
+	for _, fn := range s.parts.installed {
+		if err := fn(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // host is how the executor reaches the server: command.Host says when it does.
 type host struct{ s *Server }

@@ -128,19 +128,19 @@ func (l *labState) doctorLost() {
 	l.doctor.Lost(l.ks.Now)
 }
 
-// shareLedger lets the doctors of several masters look at their locks as one.
-func (m Masters) shareLedger() {
-	cfg := m[0].cfg
+// shareLedger lets the doctors of several nodes look at their locks as one.
+func shareLedger(nodes []*Server) {
+	cfg := nodes[0].cfg
 	ledger := doctor.NewLedger(cfg.Masters, doctor.KeepOnline)
 	if cfg.Replicas > 0 {
 		var groups []int
 		var names []string
-		for i, s := range m {
+		for i, s := range nodes {
 			groups, names = append(groups, cfg.MasterOf(i+1)-1), append(names, strconv.Itoa(s.port))
 		}
 		ledger.Replicated(groups, names)
 	}
-	for i, s := range m {
+	for i, s := range nodes {
 		if s.lab == nil {
 			continue
 		}

@@ -258,7 +258,7 @@ func TestWhatLabLogExportsIsJudged(t *testing.T) {
 // holder is a client that takes one lock on several masters.
 type holder struct {
 	t    *testing.T
-	m    server.Masters
+	m    server.Nodes
 	name string
 }
 

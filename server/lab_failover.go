@@ -71,7 +71,7 @@ func (f *failing) decide(all []nodeState) {
 		f.answer(func(w *resp.Writer) { w.Error(err.Error()) })
 		return
 	}
-	f.eachNode(Masters{chosen.s}, func(_ int, at *labState, end func()) {
+	f.eachNode([]*Server{chosen.s}, func(_ int, at *labState, end func()) {
 		at.afterScript(func() {
 			at.promote()
 			end()
@@ -133,7 +133,7 @@ func (n *nodeState) unfit() string {
 // turnOthers makes the other nodes follow the new master: first the replicas, so that none of them goes back to the old
 // master meanwhile.
 func (f *failing) turnOthers(to *Server, group []nodeState) {
-	var replicas, masters, later, left Masters
+	var replicas, masters, later, left []*Server
 	for _, n := range group {
 		switch {
 		case n.s == to || n.ended:
@@ -236,7 +236,7 @@ func (l *labState) firstRoles(fn func()) {
 		fn()
 		return
 	}
-	l.eachNode(Masters{first}, func(_ int, at *labState, end func()) {
+	l.eachNode([]*Server{first}, func(_ int, at *labState, end func()) {
 		at.firstRole()
 		end()
 	}, func() {

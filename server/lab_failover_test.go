@@ -266,7 +266,7 @@ func TestResetBringsTheFirstRolesBack(t *testing.T) {
 // Clients see what a demotion does in Redis.
 func TestClientsOfAnOldMaster(t *testing.T) {
 	n := startNodes(t, 1, 1)
-	dial := func() *redistest.Conn { return dialMaster(t, n.Masters, 1) }
+	dial := func() *redistest.Conn { return dialMaster(t, n.Nodes, 1) }
 	blocked, multi, sub, waits := dial(), dial(), dial(), dial()
 	sendPending(t, n.c[0], blocked, "BLPOP", "q", "0")
 	sendPending(t, n.c[0], waits, "WAIT", "5", "0")
@@ -286,7 +286,7 @@ func TestClientsOfAnOldMaster(t *testing.T) {
 func TestFailoverDuringASlowScript(t *testing.T) {
 	t.Parallel()
 	n := startNodes(t, 1, 2, "--busy-reply-threshold", "1")
-	script := dialMaster(t, n.Masters, 1)
+	script := dialMaster(t, n.Nodes, 1)
 	require.NoError(t, script.Send(resp.AppendRequest(nil, "EVAL", "redis.call('SET','k','v') while true do end", "0")))
 	redistest.Until(t, func() bool { return strings.HasPrefix(n.c[0].Do("PING").Str, "BUSY") })
 	require.Contains(t, n.c[0].Do("LAB", "FAILOVER").Str, "BUSY")
@@ -294,7 +294,7 @@ func TestFailoverDuringASlowScript(t *testing.T) {
 	ok(t, n.c[1], "SET", "k", "w")
 	require.Contains(t, n.c[0].Do("SCRIPT", "KILL").Str, "UNKILLABLE")
 
-	slow := dialMaster(t, n.Masters, 3)
+	slow := dialMaster(t, n.Nodes, 3)
 	require.NoError(t, slow.Send(resp.AppendRequest(nil, "EVAL", "while true do end", "0")))
 	redistest.Until(t, func() bool { return strings.HasPrefix(n.c[2].Do("PING").Str, "BUSY") })
 	require.Contains(t, n.c[1].Do("LAB", "FAILOVER", "TO", n.port(2)).Str, "it runs a slow script")

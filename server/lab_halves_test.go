@@ -119,7 +119,7 @@ func TestNoHalfOfATransactionIsOnAReplicaThatIsPromoted(t *testing.T) {
 		h := newHalves(rand.New(rand.NewPCG(uint64(*halvesSeed+round), 7)), round)
 		h.keeper = nil
 		gate := h.start(t, n.c[0].Net.RemoteAddr().String())
-		require.Equal(t, n.Masters[1].Port(), int(n.c[1].Do("LAB", "FAILOVER").Int))
+		require.Equal(t, n.Nodes[1].Port(), int(n.c[1].Do("LAB", "FAILOVER").Int))
 		require.False(t, h.requireWhole(t, n.c[1]))
 		require.NoError(t, gate.Send(resp.AppendRequest(nil, "RESET")))
 		require.Equal(t, int64(1), n.c[1].Do("LAB", "REPLICATION", "WAIT").Int)

@@ -65,7 +65,7 @@ func (l *labState) relayToMaster(c *command.Call) error {
 
 // relay sends verb to the masters. This server checks the caller's permission, because the others do
 // not know the caller.
-func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte) error {
+func (l *labState) relay(c *command.Call, how string, to []*Server, verb [][]byte) error {
 	if is(verb[0], "all") || is(verb[0], "master") || is(verb[0], "verdict") {
 		return labError(how, "expects a verb for a single master, not '%s'", printable(verb[0]))
 	}
@@ -90,7 +90,7 @@ func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte)
 }
 
 // send sends a request to each master. The client waits.
-func (r *relay) send(c *command.Call, to Masters, request func() *internalRequest) {
+func (r *relay) send(c *command.Call, to []*Server, request func() *internalRequest) {
 	r.missing, r.replies = len(to), make([][]byte, len(to))
 	r.begin(c)
 	for i, m := range to {

@@ -17,14 +17,14 @@ import (
 )
 
 // startMasters runs n masters with a lab until the test ends.
-func startMasters(t *testing.T, n int, args ...string) server.Masters {
+func startMasters(t *testing.T, n int, args ...string) server.Nodes {
 	t.Helper()
 	more := strings.Fields(os.Getenv("MINIREDISD_ARGS"))
 	all := []string{"--port", "0", "--bind", "127.0.0.1", "--lab", "yes", "--masters", fmt.Sprint(n), "--maxclients", "50"}
 	all = append(all, more...)
 	cfg, err := config.Parse(append(all, args...), nil)
 	require.NoError(t, err)
-	masters, err := server.NewMasters(cfg, func(n int) server.Log {
+	masters, err := server.NewNodes(cfg, func(n int) server.Log {
 		return func(_ byte, format string, args ...any) {
 			if strings.HasPrefix(format, "Panic") {
 				t.Errorf("master %d: "+format, append([]any{n}, args...)...)
@@ -46,7 +46,7 @@ func startMasters(t *testing.T, n int, args ...string) server.Masters {
 	return masters
 }
 
-func dialMaster(t *testing.T, m server.Masters, n int) *redistest.Conn {
+func dialMaster(t *testing.T, m server.Nodes, n int) *redistest.Conn {
 	t.Helper()
 	return redistest.Dial(t, fmt.Sprintf("127.0.0.1:%d", m[n-1].Port()))
 }
@@ -231,7 +231,7 @@ func TestAdvanceReachesAllMastersBeforeItReplies(t *testing.T) {
 
 // waitOnMaster2 makes c wait until master 2 holds a client, and returns the ID of c. No client is
 // held yet.
-func waitOnMaster2(t *testing.T, m server.Masters, c *redistest.Conn) (id string) {
+func waitOnMaster2(t *testing.T, m server.Nodes, c *redistest.Conn) (id string) {
 	t.Helper()
 	id = fmt.Sprint(c.Do("CLIENT", "ID").Int)
 	require.NoError(t, c.Send(resp.AppendRequest(nil, "LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0")))
@@ -240,7 +240,7 @@ func waitOnMaster2(t *testing.T, m server.Masters, c *redistest.Conn) (id string
 	return id
 }
 
-func startHolding(t *testing.T) server.Masters {
+func startHolding(t *testing.T) server.Nodes {
 	t.Helper()
 	m := startMasters(t, 2)
 	ok(t, dialMaster(t, m, 2), "LAB", "FAULT", "ADD", "pause", "CMD", "GET", "ACTION", "HOLD")

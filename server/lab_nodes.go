@@ -51,7 +51,7 @@ func (l *labState) cutsOff(other *Server) bool {
 }
 
 // nodes returns all nodes that began with the same master, which is the first.
-func (l *labState) nodes() (all Masters) {
+func (l *labState) nodes() (all []*Server) {
 	for _, s := range l.peers {
 		if s.group == l.group {
 			all = append(all, s)
@@ -64,7 +64,7 @@ func (l *labState) nodes() (all Masters) {
 // works in real time counts as heard.
 func (l *labState) hearLinks() {
 	for _, c := range l.replicas.all {
-		from, rep := labOf(c).link, replicaOf(c)
+		from, rep := peerOf(c), replicaOf(c)
 		if from != nil && l.ex.Now.Mono-rep.told < linkSilence && !c.muted && !l.holdsStream(c) &&
 			!from.lab.linkCut.Load() {
 			rep.heard = l.replicas.now()
@@ -85,7 +85,7 @@ func (l *labState) effect() int64 {
 
 // numberAt returns the number of the node with a port, 0 if it is none of this process.
 func (l *labState) numberAt(port int) int {
-	if peer := l.peerAt(peerHost, port); peer != nil {
+	if peer := peerAt(l.Server, peerHost, port); peer != nil {
 		return peer.number
 	}
 	return 0
@@ -141,7 +141,7 @@ func (l *labState) node() *lab.Node {
 	if l.cfg.Replicas == 0 {
 		return nil
 	}
-	n := &lab.Node{Node: l.number, Nodes: l.masters, Port: l.port, Role: "master",
+	n := &lab.Node{Node: l.number, Nodes: l.nodeCount, Port: l.port, Role: "master",
 		ReplID: l.replicas.stream.ID, Offset: l.replicas.stream.Offset}
 	if l.follow.host != "" {
 		n.Role, n.ReplID, n.Offset = "replica", l.replicas.stream.ID, l.replicas.stream.Offset

@@ -23,7 +23,7 @@ var nodeSeeds = flag.Int("nodes.seeds", amount.Count(3, 10),
 // chance returns a random verb, and the node that gets it by LAB MASTER.
 func (n *nodes) chance(rng *rand.Rand) []string {
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
-	glob := pick("replica-*", "master-*", "replica-"+n.port(rng.IntN(len(n.Masters))), "*")
+	glob := pick("replica-*", "master-*", "replica-"+n.port(rng.IntN(len(n.Nodes))), "*")
 	switch rng.IntN(16) {
 	case 0:
 		return []string{"REPLICATION", "HOLD"}
@@ -34,7 +34,7 @@ func (n *nodes) chance(rng *rand.Rand) []string {
 	case 4, 5:
 		return []string{"FAILOVER"}
 	case 6:
-		return []string{"FAILOVER", "TO", n.port(rng.IntN(len(n.Masters)))}
+		return []string{"FAILOVER", "TO", n.port(rng.IntN(len(n.Nodes)))}
 	case 7:
 		return []string{"CRASH", "LOSE", pick("ALL", "NOTHING")}
 	case 8:
@@ -60,7 +60,7 @@ func (n *nodes) do(at int, args ...string) string {
 	n.t.Helper()
 	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
 	defer cancel()
-	v, err := n.Masters[at].Do(ctx, args...)
+	v, err := n.Nodes[at].Do(ctx, args...)
 	require.NoError(n.t, ctx.Err(), "%s has no reply", args)
 	if err != nil {
 		return err.Error()
@@ -70,7 +70,7 @@ func (n *nodes) do(at int, args ...string) string {
 
 // write writes to whoever takes it.
 func (n *nodes) write(rng *rand.Rand) {
-	for at := range n.Masters {
+	for at := range n.Nodes {
 		key := fmt.Sprint("key:", rng.IntN(50))
 		n.do(at, "SET", key, fmt.Sprint(rng.Int()), "PX", fmt.Sprint(1+rng.IntN(60_000)))
 		n.do(at, "INCR", "count")
@@ -91,10 +91,10 @@ func TestNodesAgreeAfterAnything(t *testing.T) {
 // playNodes plays one history, in a bubble: links that are made again after a second take no time there.
 func playNodes(t *testing.T, seed int) {
 	rng, masters := rand.New(rand.NewPCG(uint64(seed), 27)), 1+seed%2
-	n := &nodes{t: t, Masters: inBubble(t, masters, "--replicas", "2")}
+	n := &nodes{t: t, Nodes: inBubble(t, masters, "--replicas", "2")}
 	n.do(0, "LAB", "ALL", "CLOCK", "FREEZE")
 	for range 60 {
-		at, verb := rng.IntN(len(n.Masters)), append([]string{"LAB"}, n.chance(rng)...)
+		at, verb := rng.IntN(len(n.Nodes)), append([]string{"LAB"}, n.chance(rng)...)
 		t.Log(at+1, verb, n.do(at, verb...))
 		n.write(rng)
 		if rng.IntN(3) == 0 {
@@ -106,18 +106,18 @@ func playNodes(t *testing.T, seed int) {
 		require.Equal(t, "+OK", n.do(at, "SET", "end", fmt.Sprint(at)))
 		require.Equal(t, ":2", n.do(at, "LAB", "REPLICATION", "WAIT", "20000"), n.do(at, "LAB", "TOPOLOGY"))
 	}
-	for at := range n.Masters {
+	for at := range n.Nodes {
 		require.Equal(t, n.do(n.MasterOf(at), "DEBUG", "DIGEST"), n.do(at, "DEBUG", "DIGEST"), at)
 	}
 }
 
 // inBubble runs masters in the bubble of the test.
-func inBubble(t *testing.T, masters int, args ...string) server.Masters {
+func inBubble(t *testing.T, masters int, args ...string) server.Nodes {
 	cfg := config.Default()
 	cfg.Masters, cfg.Lab, cfg.Bubble, cfg.EnableDebugCommand, cfg.Seed, cfg.MaxClients = masters, true, true, "yes", 1, 50
 	cfg, err := config.ParseOver(cfg, args, strings.NewReader(""))
 	require.NoError(t, err)
-	all, err := server.NewMasters(cfg, func(n int) server.Log {
+	all, err := server.NewNodes(cfg, func(n int) server.Log {
 		return func(_ byte, format string, args ...any) {
 			if strings.HasPrefix(format, "Panic") || strings.Contains(format, "CRITICAL") {
 				t.Errorf("node %d: "+format, append([]any{n}, args...)...)

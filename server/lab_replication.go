@@ -135,7 +135,7 @@ func (l *labState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 	if l.follow.host == "" {
 		return 0, false, nil
 	}
-	master := l.peerAt(l.follow.host, l.follow.port)
+	master := peerAt(l.Server, l.follow.host, l.follow.port)
 	if master == nil {
 		return 0, false, labError("replication", "the master %s:%d is none of this process: send this to it",
 			l.follow.host, l.follow.port)
@@ -147,7 +147,7 @@ func (l *labState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 	request = append(request, strconv.AppendInt(nil, int64(l.port), 10))
 	r := &relay{home: l.Server, by: l.running}
 	r.finish = func() { r.answerReplies(false) }
-	r.send(c, Masters{master}, func() *internalRequest {
+	r.send(c, []*Server{master}, func() *internalRequest {
 		v := &internalRequest{args: request}
 		v.sess.Proto = c.Sess.Proto
 		return v
@@ -172,8 +172,8 @@ func (l *labState) knowsReplica(port int64) bool {
 
 // portOf is the port by which LAB REPLICATION knows a replica.
 func portOf(c *client) int64 {
-	if labOf(c).link != nil {
-		return int64(labOf(c).link.port)
+	if peerOf(c) != nil {
+		return int64(peerOf(c).port)
 	}
 	return replicaOf(c).port
 }

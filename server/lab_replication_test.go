@@ -18,16 +18,16 @@ import (
 // nodes are the servers of one process: a master with replicas, or several.
 type nodes struct {
 	t *testing.T
-	server.Masters
+	server.Nodes
 	c []*redistest.Conn // to each
 }
 
 // startNodes runs masters with replicas until the test ends, and waits until all are connected.
 func startNodes(t *testing.T, masters, replicas int, args ...string) *nodes {
 	t.Helper()
-	n := &nodes{t: t, Masters: startMasters(t, masters, append(args, "--replicas", fmt.Sprint(replicas))...)}
-	for i := range n.Masters {
-		n.c = append(n.c, dialMaster(t, n.Masters, i+1))
+	n := &nodes{t: t, Nodes: startMasters(t, masters, append(args, "--replicas", fmt.Sprint(replicas))...)}
+	for i := range n.Nodes {
+		n.c = append(n.c, dialMaster(t, n.Nodes, i+1))
 	}
 	for i := range masters {
 		require.Equal(t, int64(replicas), n.c[i].Do("LAB", "REPLICATION", "WAIT").Int)
@@ -37,11 +37,11 @@ func startNodes(t *testing.T, masters, replicas int, args ...string) *nodes {
 
 // redial connects again to nodes that have crashed.
 func (n *nodes) redial(at int) *redistest.Conn {
-	n.c[at] = dialMaster(n.t, n.Masters, at+1)
+	n.c[at] = dialMaster(n.t, n.Nodes, at+1)
 	return n.c[at]
 }
 
-func (n *nodes) port(at int) string { return strconv.Itoa(n.Masters[at].Port()) }
+func (n *nodes) port(at int) string { return strconv.Itoa(n.Nodes[at].Port()) }
 
 // events returns the events of roles and links in the log of a node, without their times.
 func (n *nodes) events(at int) (all []string) {
@@ -106,7 +106,7 @@ func TestRulesSpareReplicas(t *testing.T) {
 	n.c[1].Do("REPLICAOF", "NO", "ONE")
 	n.c[1].Do("REPLICAOF", "127.0.0.1", n.port(0))
 	require.Equal(t, int64(1), n.c[0].Do("LAB", "REPLICATION", "WAIT").Int)
-	c := dialMaster(t, n.Masters, 1)
+	c := dialMaster(t, n.Nodes, 1)
 	require.NoError(t, c.Send(resp.AppendRequest(nil, "SET", "k", "v")))
 	_, err := c.TryRead()
 	require.Error(t, err, "the rule has met the client")
@@ -114,7 +114,7 @@ func TestRulesSpareReplicas(t *testing.T) {
 
 func TestReplicasFollowInTheProcess(t *testing.T) {
 	n := startNodes(t, 2, 2, "--seed", "3")
-	require.Len(t, n.Masters, 6)
+	require.Len(t, n.Nodes, 6)
 	for i, of := range []int{0, 1, 0, 0, 1, 1} {
 		ok(t, n.c[of], "SET", "of", fmt.Sprint(of))
 		require.Equal(t, int64(2), n.c[of].Do("WAIT", "2", "0").Int)
@@ -262,7 +262,7 @@ func TestAWaitForAReplicaThatIsGoneEnds(t *testing.T) {
 			n := startNodes(t, 1, 2)
 			ok(t, n.c[0], "LAB", "REPLICATION", "HOLD", n.port(1))
 			ok(t, n.c[0], "SET", "k", "v")
-			waits := dialMaster(t, n.Masters, 1)
+			waits := dialMaster(t, n.Nodes, 1)
 			require.NoError(t, waits.Send(resp.AppendRequest(nil, "LAB", "REPLICATION", "WAIT")))
 			redistest.Until(t, func() bool { return infoField(n.c[0], "blocked_clients") == "1" })
 			n.c[0].Do("LAB", "TOPOLOGY") // behind this, the verb knows for whom it waits

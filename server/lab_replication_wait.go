@@ -22,7 +22,7 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 	rs := &l.replicas
 	w := ackWait{waiter: waiter{l.running, c.Sess.Commands}, offset: rs.stream.Offset, asks: true}
 	l.askNodes(func(all []nodeState) {
-		var of Masters
+		var of []*Server
 		for _, n := range all {
 			if n.follows == l.Server && n.isUp {
 				of = append(of, n.s)
@@ -52,7 +52,7 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 }
 
 // watchNodes ends a wait that has no time limit if one of the replicas is gone: it would last for ever.
-func (l *labState) watchNodes(w waiter, of Masters) {
+func (l *labState) watchNodes(w waiter, of []*Server) {
 	const often = 50 * time.Millisecond // in real time: the lab's clock may stand still
 	l.loop.After(often, func() time.Duration {
 		if !w.isOn() {

@@ -57,7 +57,7 @@ func (l *labState) beforeRequest(c *client, args [][]byte) bool {
 		}
 		f.rule = nil
 	}
-	if !l.plan.OnRequests() || replicaOf(c) != nil || labOf(c).link != nil {
+	if !l.plan.OnRequests() || replicaOf(c) != nil || peerOf(c) != nil {
 		return true
 	}
 	q := l.ruleRequest(c, args)

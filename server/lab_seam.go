@@ -27,12 +27,13 @@ import (
 // A fault concerns one connection. No other client ever waits for it.
 
 // install sets the hooks and the observer. It runs for every new executor.
-func (l *labState) install() {
+func (l *labState) install() error {
 	h := &l.hooks
 	h.do, h.goOn, h.runTimers, h.accept = l.doWithFaults, l.executeAndRead, l.catchUp, l.acceptUnlessBlackhole
 	h.resume, h.serveOthers, h.deaf = l.resumeWithFault, l.serveOthersOfLab, l.refuses
 	l.ex.Observer = l
 	l.loop.AfterSleep(l.beginPass)
+	return nil
 }
 
 // labHooks let somebody see what the lab sees.
@@ -51,18 +52,17 @@ func (l *labState) mem() int { return l.plan.Mem() + l.history.Mem() }
 
 // part is the place of the lab in a pass. Most of what it does replaces something: see install.
 func (l *labState) part() part {
-	return part{joined: l.setMuted, configured: l.configured, memory: l.mem, end: l.closeLingering}
+	return part{installed: l.install, joined: l.setMuted, configured: l.configured, memory: l.mem, end: l.closeLingering}
 }
 
 // labClient is what the lab knows of a client.
 type labClient struct {
-	fault   *fault  // what rules do to it; nil before the first one fires
-	relay   *relay  // masters whose replies it waits for, nil for none
-	link    *Server // the replica of this process that it is, or nil
-	gate    int64   // the last byte of the stream that it gets, with LAB REPLICATION HOLD
-	keysAt  int64   // ns, by Clock.Timeline: while it is withheld, it gets its keys then, with LAB REPLICATION LAG
-	logged  int64   // its last request that has an entry in the log, with replicas
-	control bool    // it has used LAB: what happens to other clients must not keep it from undoing that
+	fault   *fault // what rules do to it; nil before the first one fires
+	relay   *relay // masters whose replies it waits for, nil for none
+	gate    int64  // the last byte of the stream that it gets, with LAB REPLICATION HOLD
+	keysAt  int64  // ns, by Clock.Timeline: while it is withheld, it gets its keys then, with LAB REPLICATION LAG
+	logged  int64  // its last request that has an entry in the log, with replicas
+	control bool   // it has used LAB: what happens to other clients must not keep it from undoing that
 }
 
 // labKey is where a client keeps what the lab knows of it.

@@ -45,7 +45,7 @@ type nodeState struct {
 
 // eachNode calls errand at each of the nodes, and when all errands have ended then at home. An errand runs between
 // commands, or between parts of a slow script. A node that has ended is left out.
-func (l *labState) eachNode(nodes Masters, errand func(i int, at *labState, end func()), then func()) {
+func (l *labState) eachNode(nodes []*Server, errand func(i int, at *labState, end func()), then func()) {
 	missing := len(nodes)
 	if missing == 0 {
 		then()
@@ -106,7 +106,7 @@ func (l *labState) state() nodeState {
 	if !n.isBusy && !l.isLoading() && !l.cutsLink(f.port) {
 		f.drain()
 	}
-	n.host, n.port, n.follows = f.host, f.port, l.peerAt(f.host, f.port)
+	n.host, n.port, n.follows = f.host, f.port, peerAt(l.Server, f.host, f.port)
 	n.link, n.hasData, n.offset = f.state(), f.known && f.sync == nil, l.replicas.stream.Offset
 	return n
 }

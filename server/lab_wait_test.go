@@ -20,7 +20,7 @@ func TestTheLogTellsWhetherAWaitIsBehindAGrant(t *testing.T) {
 		n.same(0)
 		n.c[0].Do("LAB", "ALL", "LOG", "WATCH", "lock:*")
 		ok(t, n.c[0], "LAB", "REPLICATION", "HOLD")
-		a := dialMaster(t, n.Masters, 1)
+		a := dialMaster(t, n.Nodes, 1)
 		id := fmt.Sprint(a.Do("CLIENT", "ID").Int)
 		ok(t, a, "SET", "lock:x", "token-a", "NX", "PX", "30000")
 		if between != nil {

@@ -33,13 +33,13 @@ const ownFiles = 32
 // system refuses, it lowers maxclients (server.c: adjustOpenFilesLimit). It returns false if not
 // even one client would fit. Each master of the process gets the same share.
 func (cs *clients) fit() bool {
-	shares := uint64(cs.s.masters)
+	shares := uint64(cs.s.nodeCount)
 	want := shares * (uint64(cs.s.cfg.MaxClients) + ownFiles)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		cs.s.log('#', "Unable to obtain the current NOFILE limit (%v), assuming 1024 "+
 			"and setting the max clients configuration accordingly.", err)
-		cs.s.cfg.MaxClients = max(min(cs.s.cfg.MaxClients, 1024/cs.s.masters-ownFiles), 1)
+		cs.s.cfg.MaxClients = max(min(cs.s.cfg.MaxClients, 1024/cs.s.nodeCount-ownFiles), 1)
 		return true
 	}
 	if limit.Cur >= want {

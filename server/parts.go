@@ -7,6 +7,7 @@ import "time"
 // for nothing. A server without parts is the plain loop. Most functions run once a pass, none once a request.
 //
 //	called by                     function        does
+//	newExecutor                   installed       adds to a new executor, at the start or after LAB CRASH
 //	cron                          cron            what no request asks for
 //	executePhase                  advance         its share of what takes several passes
 //	processEventsWhileBlocked     inScript        the same, in the middle of a slow script
@@ -23,6 +24,7 @@ import "time"
 //	Run, after the last pass      last            ends its coroutines, where commands were executed
 //	Run, after the loop           stop, end       ends, before and after all connections are closed
 type part struct {
+	installed     func() error        // adds what it needs to a new executor
 	cron          func() (again bool) // again: it has to run soon, even if no request comes
 	advance       func()              // not called while half a transaction stands in the keyspace
 	inScript      func()              // time stands still
@@ -43,6 +45,7 @@ type part struct {
 
 // parts are the functions of all parts.
 type parts struct {
+	installed     []func() error
 	cron          []func() bool
 	advance       []func()
 	inScript      []func()
@@ -61,6 +64,7 @@ type parts struct {
 
 // attach adds the functions of a part after those of the others.
 func (ps *parts) attach(p part) {
+	add(&ps.installed, p.installed, p.installed != nil)
 	add(&ps.cron, p.cron, p.cron != nil)
 	add(&ps.advance, p.advance, p.advance != nil)
 	add(&ps.inScript, p.inScript, p.inScript != nil)

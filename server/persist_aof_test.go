@@ -315,7 +315,7 @@ func TestWhatAnAppendOnlyFileCannotDoIsRefusedByName(t *testing.T) {
 	for args, why := range map[string]string{
 		"--lab yes": "appendonly yes with a lab needs --lab-disk yes", "--masters 2": "appendonly yes needs a port",
 	} {
-		_, err := server.NewMasters(configOf(t, t.TempDir(), appending(strings.Fields(args)...)...),
+		_, err := server.NewNodes(configOf(t, t.TempDir(), appending(strings.Fields(args)...)...),
 			func(int) server.Log { return func(byte, string, ...any) {} })
 		require.ErrorContains(t, err, why)
 	}

@@ -72,7 +72,7 @@ func (p *persistence) folder() string {
 }
 
 // shares reports whether other masters of the process use the same disk.
-func (p *persistence) shares() bool { return p.s.masters > 1 && !p.s.cfg.LabDisk }
+func (p *persistence) shares() bool { return p.s.nodeCount > 1 && !p.s.cfg.LabDisk }
 
 // now is the time in ms by which the append only file is fsynced. In a lab that is the lab's time, and it never goes
 // back.

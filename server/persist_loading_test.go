@@ -27,7 +27,7 @@ func slowly(args ...string) []string {
 // startError is why a server does not start.
 func startError(t *testing.T, cfg *config.Config) error {
 	t.Helper()
-	masters, err := server.NewMasters(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	masters, err := server.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	require.NoError(t, err)
 	return masters.Run()
 }

@@ -90,7 +90,7 @@ func (s *Server) replicaOf(c *command.Call) error {
 	switch {
 	case !ok || port < 0 || port > maxPort:
 		return errMasterPort
-	case s.bubble != nil && !s.isSelf(host, int(port)) && s.link.peer(host, int(port)) == nil:
+	case s.bubble != nil && !s.isSelf(host, int(port)) && peerAt(s, host, int(port)) == nil:
 		return errBubbleLink
 	case f.host != "" && strings.EqualFold(f.host, host) && f.port == int(port):
 		s.log('*', "REPLICAOF would result into synchronization with the master we are already connected with. "+
@@ -115,7 +115,7 @@ func (f *following) start() error {
 		return nil
 	case f.s.isSelf(host, n):
 		return errOwnMaster
-	case f.s.bubble != nil && f.s.link.peer(host, n) == nil:
+	case f.s.bubble != nil && peerAt(f.s, host, n) == nil:
 		return errBubbleLink
 	}
 	known, db := f.known, f.db // from the file

@@ -53,8 +53,8 @@ func (f *following) connect() {
 }
 
 func (f *following) dial() (*link, error) {
-	if dial := f.s.link.peer(f.host, f.port); dial != nil {
-		return dial()
+	if to := peerAt(f.s, f.host, f.port); to != nil {
+		return f.connectTo(to)
 	}
 	addrs, err := resolveMaster(f.host)
 	if err != nil {

@@ -17,10 +17,9 @@ type linkHooks struct {
 	begun    func(c *client)     // the link has become a client
 	up       func(full bool)     // the stream begins, after a full synchronization or a partial one
 	down     func()
-	promoted func()                                                   // before this server becomes a master
-	demoted  func(port int)                                           // before it becomes a replica
-	waitsOn  func(c *client) bool                                     // a blocked client waits on when the role changes
-	peer     func(host string, port int) (dial func() (*link, error)) // a server of this process; nil for none
+	promoted func()               // before this server becomes a master
+	demoted  func(port int)       // before it becomes a replica
+	waitsOn  func(c *client) bool // a blocked client waits on when the role changes
 
 	name     func(to string, port int) string // of the link, for CLIENT LIST
 	realTime bool                             // the clock may leap, so regular work goes by real time
@@ -37,7 +36,6 @@ func plainLink() linkHooks {
 		passEnds: func() {}, asked: func(*client) {}, heard: func() {},
 		cuts: func(int) bool { return false }, begun: func(*client) {}, up: func(bool) {}, down: func() {},
 		promoted: func() {}, demoted: func(int) {}, waitsOn: func(*client) bool { return false },
-		peer:       func(string, int) func() (*link, error) { return nil },
 		name:       func(string, int) string { return "" },
 		replicated: func() {}, fed: func(*client, int64, []byte) {}, read: func([]byte) {}, told: func([]byte) {},
 	}

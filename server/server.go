@@ -26,7 +26,7 @@
 //
 // With --exec queue another goroutine executes, and this one waits for it (exec_queue.go).
 //
-// Several servers can live in one process, as Masters. Each has its own goroutine. Other masters and the
+// Several servers can live in one process, as Nodes. Each has its own goroutine. Other nodes and the
 // program around send internal requests, which come over no connection (internal_request.go).
 //
 // Everything else attaches itself to the pass, at one of two places: parts.go adds a step to it, hooks.go replaces one.
@@ -80,7 +80,7 @@ type Server struct {
 	oomScore   oomScore
 
 	// What a plain server does not have.
-	features            // masters_new.go
+	features            // nodes_new.go
 	parts    parts      // what they do in a pass: parts.go
 	hooks    hooks      // what they replace: hooks.go
 	queue    *execQueue // nil for --exec inline
@@ -89,11 +89,11 @@ type Server struct {
 
 	trace *trace.Thread // main's row, nil while nothing is recorded
 
-	masters int   // how many servers this process has
-	number  int   // the number of this one, from 1
-	group   int   // the number of its master at the start: its own, or that of the one it follows
-	port    int   // at the start
-	names   names // of connections to come
+	nodeCount int   // how many servers this process has
+	number    int   // the number of this one, from 1
+	group     int   // the number of its master at the start: its own, or that of the one it follows
+	port      int   // at the start
+	names     names // of connections to come
 
 	loadsInRun bool  // somebody loads data once Run has begun, and then calls loaded
 	fatal      error // why Run ends: what was executed cannot be kept

@@ -46,14 +46,14 @@ func labURL(cfg *config.Config) string { return "http://" + cfg.LabHTTP + "/lab"
 const headerLimit = 10 * time.Second
 
 // askOf returns how a handler of HTTP executes LAB.
-func askOf(masters server.Masters) labhttp.Ask {
+func askOf(masters server.Nodes) labhttp.Ask {
 	return func(ctx context.Context, n int, args []string) (resp.Value, error) {
 		return masters.Do(ctx, n, args...)
 	}
 }
 
 // serveLab serves LAB over HTTP on l until the caller calls end. A nil l means no HTTP.
-func serveLab(l net.Listener, cfg *config.Config, masters server.Masters, log *rlog.Logger) (end func()) {
+func serveLab(l net.Listener, cfg *config.Config, masters server.Nodes, log *rlog.Logger) (end func()) {
 	if l == nil {
 		return func() {}
 	}

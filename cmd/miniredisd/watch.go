@@ -25,7 +25,7 @@ func listenWatch(cfg *config.Config) (net.Listener, error) {
 }
 
 // serveWatch serves the page on l until the caller calls end. A nil l means no page.
-func serveWatch(l net.Listener, cfg *config.Config, masters server.Masters, log *rlog.Logger) (end func()) {
+func serveWatch(l net.Listener, cfg *config.Config, masters server.Nodes, log *rlog.Logger) (end func()) {
 	if l == nil {
 		return func() {}
 	}

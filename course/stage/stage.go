@@ -1,7 +1,7 @@
 // Package stage is where the course plays its stories: private servers whose clock stands still when the story
 // says so, and whose loop is recorded.
 //
-//	story ──┬── New ─────────────> server.Masters, with a seed, a lab and --watch
+//	story ──┬── New ─────────────> server.Nodes, with a seed, a lab and --watch
 //	        ├── Do, Lab ─────────> the servers, over no connection: no rule of the lab meets these requests
 //	        ├── Freeze, Advance ─> the clocks
 //	        ├── Record ──────────> the events of one server
@@ -32,7 +32,7 @@ import (
 type Stage struct {
 	Addrs []string // of the masters; they keep them while they are down
 
-	masters server.Masters
+	masters server.Nodes
 	ended   chan error
 	secret  string           // of the stage's own connection, if clients are guests
 	own     *respclient.Conn // to the first master, or nil: see Enter
@@ -49,7 +49,7 @@ func New(seed uint64, more ...string) (*Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	masters, err := server.NewMasters(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	masters, err := server.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	if err != nil {
 		return nil, err
 	}

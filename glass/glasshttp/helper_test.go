@@ -22,7 +22,7 @@ import (
 // site is a server with a page, in the process of the test.
 type site struct {
 	t       testing.TB
-	masters server.Masters
+	masters server.Nodes
 	url     string
 }
 
@@ -33,7 +33,7 @@ func start(t testing.TB, args ...string) *site {
 		"--watch", "127.0.0.1:0"}, args...)
 	cfg, err := config.Parse(args, nil)
 	require.NoError(t, err)
-	masters, err := server.NewMasters(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	masters, err := server.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	require.NoError(t, err)
 	o := Options{
 		Ask: func(ctx context.Context, n int, args []string) (resp.Value, error) {

@@ -58,7 +58,7 @@ func follows(p *player) {
 	cfg, err := config.Parse([]string{"--port", "0", "--bind", "127.0.0.1", "--save", "",
 		"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "3600"}, nil)
 	require.NoError(p.t, err)
-	masters, err := server.NewMasters(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	masters, err := server.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	require.NoError(p.t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- masters.Run() }()

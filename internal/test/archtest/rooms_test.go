@@ -23,10 +23,10 @@ func rooms() map[string][]string {
 		"cmd":      {"core", "features"},
 		"persist":  {"core", "features"},
 		"repl":     {"core", "features", "persist"},
-		"lab":      {"core", "features", "persist", "repl"},
-		"glass":    {"core", "features", "persist", "repl", "lab"},
-		"masters":  {"core", "features", "persist", "repl", "lab", "glass", "cmd"},
-		"features": {"masters", "cmd", "persist", "repl", "lab", "glass"}, // a field for each
+		"lab":      {"core", "features", "cmd", "persist", "repl"},
+		"glass":    {"core", "features", "cmd", "persist", "repl", "lab"},
+		"nodes":    {"core", "features", "persist", "repl", "lab", "glass", "cmd"},
+		"features": {"core", "cmd", "persist", "repl", "lab", "glass"}, // a field for each
 	}
 }
 
@@ -34,30 +34,22 @@ func rooms() map[string][]string {
 // leaves the table. No file may enter it.
 func trespasses() map[string][]string {
 	return map[string][]string{
-		"cmd_config.go":           {"persist", "repl"},
-		"cmd_debug.go":            {"persist", "repl"},
-		"cmd_debug_data.go":       {"persist"},
-		"cmd_info.go":             {"persist", "repl"},
-		"cmd_info_memory.go":      {"repl"},
-		"cmd_memory_stats.go":     {"repl"},
-		"lab_crash.go":            {"cmd", "masters"},
-		"lab_doctor.go":           {"masters"},
-		"lab_failover.go":         {"masters"},
-		"lab_masters.go":          {"masters"},
-		"lab_nodes.go":            {"masters"},
-		"lab_replication.go":      {"masters"},
-		"lab_replication_wait.go": {"masters"},
-		"lab_topology.go":         {"masters"},
-		"persist_aof.go":          {"repl"},
-		"persist_files.go":        {"repl"},
-		"persist_info.go":         {"cmd", "repl"},
-		"persist_loading.go":      {"repl"},
-		"persist_reload.go":       {"repl"},
-		"persist_shutdown.go":     {"repl"},
-		"repl_follow_info.go":     {"cmd"},
-		"repl_follow_tls.go":      {"cmd"},
-		"repl_master_info.go":     {"cmd"},
-		"server.go":               {"features"},
+		"cmd_config.go":       {"persist", "repl"},
+		"cmd_debug.go":        {"persist", "repl"},
+		"cmd_debug_data.go":   {"persist"},
+		"cmd_info.go":         {"persist", "repl"},
+		"cmd_info_memory.go":  {"repl"},
+		"cmd_memory_stats.go": {"repl"},
+		"persist_aof.go":      {"repl"},
+		"persist_files.go":    {"repl"},
+		"persist_info.go":     {"cmd", "repl"},
+		"persist_loading.go":  {"repl"},
+		"persist_reload.go":   {"repl"},
+		"persist_shutdown.go": {"repl"},
+		"repl_follow_info.go": {"cmd"},
+		"repl_follow_tls.go":  {"cmd"},
+		"repl_master_info.go": {"cmd"},
+		"server.go":           {"features"},
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/reactor"
-	"github.com/miniredisd/miniredisd/store"
 )
 
 // commands are what every server of this process can execute, unless it has a dialect of its own.
@@ -29,12 +28,12 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.peers = Masters{s}
+	s.peers = Nodes{s}
 	return s, nil
 }
 
-// newServer is New for one of several masters of this process. The caller sets peers.
-func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error) {
+// newServer is New for one of several nodes of this process. The caller sets peers.
+func newServer(cfg *config.Config, log Log, number, nodes int) (*Server, error) {
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
@@ -48,7 +47,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		return nil, err
 	}
 	s := &Server{
-		cfg: cfg, log: log, loop: loop, number: number, masters: masters, commands: commands,
+		cfg: cfg, log: log, loop: loop, number: number, nodeCount: nodes, commands: commands,
 		ks: newKeyspace(cfg), group: cfg.MasterOf(number), loadsInRun: cfg.SystemFiles && !cfg.LabDisk,
 	}
 	switch {
@@ -149,33 +148,10 @@ func (s *Server) makeParts(clock *clock.Clock) {
 	s.persist = newPersistence(s)
 	s.replicas = newReplicas(s)
 	s.link = plainLink()
-	s.link.peer = s.dialPeer
 	s.follow.s, s.failover.s, s.stopping = s, s, stopping{s: s, asked: new(atomic.Bool)}
 	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
 	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
 	s.figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
-}
-
-func newKeyspace(cfg *config.Config) *store.Keyspace {
-	return store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed})
-}
-
-// newExecutor makes the executor of this server over its keyspace. That is the state of a Redis that has
-// just started.
-func (s *Server) newExecutor(clock *clock.Clock) error {
-	s.ex = command.New(s.cfg, s.ks, clock, host{s}, s.commands)
-	for _, r := range s.cfg.Renames {
-		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
-			return &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
-		}
-	}
-	if s.lab != nil {
-		s.lab.install()
-	}
-	if s.glass != nil {
-		s.glass.install()
-	}
-	return s.loadUsers()
 }
 
 // Terminate is Stop for SIGTERM, or for SIGINT. It saves the data if the configuration says so. The end may have

@@ -12,11 +12,10 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// Masters are independent servers in one process, as Redlock needs them. Each has its own loop,
-// goroutine, keyspace and configuration. With the directive replicas, each master has replicas, which stand behind
-// the masters. They follow it by the protocol of replication (masters_replicas.go). Otherwise only the lab reaches
-// from one to another: it posts to the other's loop (internal_request.go), and its doctors share one ledger of
-// locks, which has a mutex.
+// Nodes are the servers of one process: masters, as Redlock needs them, and then their replicas. Each has its own loop,
+// goroutine, keyspace and configuration. A replica follows its master by the protocol of replication (repl_peer.go).
+// Otherwise only the lab reaches from one node to another: it posts to the other's loop (internal_request.go), and its
+// doctors share one ledger of locks, which has a mutex.
 //
 //	--masters 3 --port 7001
 //
@@ -24,18 +23,18 @@ import (
 //	Server.Run      Server.Run      Server.Run      a goroutine each
 //	    └── Post ──────>└── Post ──────>┘           the lab's only way between them
 //
-// SHUTDOWN ends the master that gets it. Run returns when all have ended.
-type Masters []*Server
+// SHUTDOWN ends the node that gets it. Run returns when all have ended.
+type Nodes []*Server
 
-// NewMasters makes as many servers as cfg asks for: the masters, the replicas of the first, and so on. All of them
+// NewNodes makes as many servers as cfg asks for: the masters, the replicas of the first, and so on. All of them
 // listen, or none does. Each gets the next port and the next seed. With port 0 each finds a free port, and cfg gets the
 // first one's. log returns the log of a server, counted from 1.
-func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
+func NewNodes(cfg *config.Config, log func(node int) Log) (Nodes, error) {
 	if cfg.Nodes() <= 1 {
 		s, err := New(cfg, log(1))
-		return Masters{s}, err
+		return Nodes{s}, err
 	}
-	if err := checkMasters(cfg); err != nil {
+	if err := checkNodes(cfg); err != nil {
 		return nil, err
 	}
 	if err := writeLabTLS(cfg); err != nil {
@@ -44,7 +43,7 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
-	var all Masters
+	var all Nodes
 	for n := 1; n <= cfg.Nodes(); n++ {
 		own := cfg.Clone()
 		if cfg.Replicas > 0 {
@@ -69,7 +68,7 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 		s.peers = all
 	}
 	cfg.Port, cfg.TLSPort = all[0].cfg.Port, all[0].cfg.TLSPort
-	all.shareLedger()
+	shareLedger(all)
 	all.becomeNeighbours()
 	if err := all.follow(); err != nil {
 		all.discard()
@@ -81,8 +80,8 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 // newSeed returns a seed that clients cannot guess, because they choose the keys.
 func newSeed() uint64 { return 1 + random.Uint64N(1<<53) }
 
-// checkMasters refuses what several masters cannot share.
-func checkMasters(cfg *config.Config) error {
+// checkNodes refuses what several nodes cannot share.
+func checkNodes(cfg *config.Config) error {
 	n, what := cfg.Nodes(), "masters"
 	if cfg.Replicas > 0 {
 		what = "servers"
@@ -103,29 +102,29 @@ func checkMasters(cfg *config.Config) error {
 const mostNodes = 1000 // servers of a process
 
 // discard closes servers that were never run.
-func (m Masters) discard() {
-	for _, s := range m {
+func (ns Nodes) discard() {
+	for _, s := range ns {
 		s.listeners.close()
 		s.persist.end()
 		s.loop.Close()
 	}
 }
 
-// Run serves until all masters have ended. The first one runs in the calling goroutine, so a single
-// server needs no other. If a loop fails, all masters end.
-func (m Masters) Run() error {
-	if len(m) == 1 {
-		return m[0].Run()
+// Run serves until all nodes have ended. The first one runs in the calling goroutine, so a single
+// server needs no other. If a loop fails, all nodes end.
+func (ns Nodes) Run() error {
+	if len(ns) == 1 {
+		return ns[0].Run()
 	}
-	errs := make([]error, len(m))
+	errs := make([]error, len(ns))
 	run := func(i int) {
-		if errs[i] = m[i].Run(); errs[i] != nil {
-			m.Stop()
+		if errs[i] = ns[i].Run(); errs[i] != nil {
+			ns.Stop()
 		}
-		m[i].log('*', "This %s has ended", m[i].kind())
+		ns[i].log('*', "This %s has ended", ns[i].kind())
 	}
 	var others sync.WaitGroup
-	for i := 1; i < len(m); i++ {
+	for i := 1; i < len(ns); i++ {
 		others.Add(1)
 		go func() {
 			defer others.Done()
@@ -137,54 +136,54 @@ func (m Masters) Run() error {
 	return errors.Join(errs...)
 }
 
-// Stop ends Run: every master ends after its pass. Any goroutine may call it.
-func (m Masters) Stop() {
-	for _, s := range m {
+// Stop ends Run: every node ends after its pass. Any goroutine may call it.
+func (ns Nodes) Stop() {
+	for _, s := range ns {
 		s.Stop()
 	}
 }
 
-// Terminate is Terminate of every master.
-func (m Masters) Terminate(interrupt bool) {
-	for _, s := range m {
+// Terminate is Terminate of every node.
+func (ns Nodes) Terminate(interrupt bool) {
+	for _, s := range ns {
 		s.Terminate(interrupt)
 	}
 }
 
 // Terminates reports whether Terminate has asked for an end that is still to come: it waits, and nobody has aborted it.
 // Any goroutine may call it.
-func (m Masters) Terminates() bool {
-	return slices.ContainsFunc(m, func(s *Server) bool { return s.stopping.asked.Load() })
+func (ns Nodes) Terminates() bool {
+	return slices.ContainsFunc(ns, func(s *Server) bool { return s.stopping.asked.Load() })
 }
 
-// Addrs returns the addresses of all masters in order. Call it before Run.
-func (m Masters) Addrs() []string {
+// Addrs returns the addresses of all nodes in order. Call it before Run.
+func (ns Nodes) Addrs() []string {
 	var addrs []string
-	for _, s := range m {
+	for _, s := range ns {
 		addrs = append(addrs, s.Addrs()...)
 	}
 	return addrs
 }
 
 // TLSAddrs is Addrs for the tls-port.
-func (m Masters) TLSAddrs() []string {
+func (ns Nodes) TLSAddrs() []string {
 	var addrs []string
-	for _, s := range m {
+	for _, s := range ns {
 		addrs = append(addrs, s.TLSAddrs()...)
 	}
 	return addrs
 }
 
 // MasterOf returns the place of the master to which a server belonged at the start. That of a master is its own.
-func (m Masters) MasterOf(i int) int { return m[i].group - 1 }
+func (ns Nodes) MasterOf(i int) int { return ns[i].group - 1 }
 
-// Do is Server.Do of master n, counted from 1. For 0 it takes a master that has not ended.
-func (m Masters) Do(ctx context.Context, n int, args ...string) (resp.Value, error) {
+// Do is Server.Do of node n, counted from 1. For 0 it takes a node that has not ended.
+func (ns Nodes) Do(ctx context.Context, n int, args ...string) (resp.Value, error) {
 	if n > 0 {
-		return m[n-1].Do(ctx, args...)
+		return ns[n-1].Do(ctx, args...)
 	}
-	runs := m[0]
-	for _, s := range m {
+	runs := ns[0]
+	for _, s := range ns {
 		if !s.inbox.hasEnded() {
 			runs = s
 			break

@@ -1,0 +1,91 @@
+package server
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/reactor"
+)
+
+// Replicas in the process are servers like all others. They follow their master as a replica in another process does,
+// but the link is a pair of sockets instead of a connection to an address. So it also works in a bubble, and the master
+// knows who is there.
+//
+//	replica                                        master
+//	following.connectTo ── an end, in a post ─────> takeLink: a client like any other
+//	       └── PING, REPLCONF, PSYNC ... ────────>
+//	       <── +FULLRESYNC, keys, stream ─────────
+
+// peerAt returns another server of the process, nil if none has this address. In a bubble nothing else can be reached.
+func peerAt(s *Server, host string, port int) *Server {
+	if s.bubble == nil && host != peerHost && host != "localhost" && host != "::1" {
+		return nil
+	}
+	for _, other := range s.peers {
+		if other.port == port && other != s && port > 0 {
+			return other
+		}
+	}
+	return nil
+}
+
+// connectTo connects to another server of the process. That takes its end in its next pass.
+func (f *following) connectTo(to *Server) (*link, error) {
+	if to.inbox.hasEnded() {
+		return nil, unix.ECONNREFUSED
+	}
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, fd := range ends {
+		unix.CloseOnExec(fd)
+		_ = unix.SetNonblock(fd, true)
+	}
+	l := &link{fd: ends[0], addr: to.peerAddr(), heard: f.s.now, chunk: make([]byte, linkChunk)}
+	if err := f.s.loop.Watch(l.fd, reactor.Writable, func() { l.ready = true }); err != nil {
+		_ = unix.Close(ends[0])
+		_ = unix.Close(ends[1])
+		return nil, err
+	}
+	from, taken := f.s, false
+	v := &internalRequest{errand: func(v *internalRequest) {
+		taken = takeLink(to, ends[1], from)
+		v.end(nil)
+	}}
+	v.done = func([]byte) {
+		if taken {
+			return
+		}
+		_ = unix.Close(ends[1])
+		from.inbox.post(func() {
+			if from.follow.link == l {
+				from.follow.fail('#', "Error condition on socket for SYNC: Connection refused")
+			}
+		})
+	}
+	v.sendTo(to)
+	return l, nil
+}
+
+// takeLink makes a client of the end of a link. It reports whether server to takes connections.
+func takeLink(to *Server, fd int, from *Server) bool {
+	if len(to.listeners.all) == 0 || !to.clients.hasPlace() {
+		return false
+	}
+	to.stats.Connections++
+	if c := to.adopt(fd, from.peerAddr(), to.peerAddr(), true); c != nil {
+		c.attach(peerKey{}, from)
+		c.sess.Name = to.link.name("replica", from.port)
+		to.link.begun(c)
+	}
+	return true
+}
+
+// peerKey is where a client keeps the server of this process that it is a link of.
+type peerKey struct{}
+
+// peerOf returns the replica of this process that c is the link of, nil for none.
+func peerOf(c *client) *Server {
+	from, _ := c.attached(peerKey{}).(*Server)
+	return from
+}
