@@ -17,17 +17,30 @@ func is(arg []byte, word string) bool { return ascii.EqualFold(arg, word) }
 
 func errorf(format string, args ...any) error { return store.Errorf(format, args...) }
 
-// row builds a command.Row without keys. Servers share their rows, so do gets the server that executes
-// the command.
-func row(
+// row builds a command.Row without keys, for the server or for one of its parts. Servers share their rows, so do gets
+// the part of the server that executes the command.
+func row[P any](
 	name, syntax string, arity int, flags command.Flag, group, since, complexity, summary string,
-	do func(*Server, *command.Call) error,
+	do func(P, *command.Call) error,
 ) command.Row {
 	return command.Row{
 		Name: name, Syntax: syntax, Arity: arity, Flags: flags, Group: group, Since: dialect.Since(since),
 		Complexity: complexity, Summary: summary,
-		Do: func(c *command.Call) error { return do(serverOf(c), c) },
+		Do: func(c *command.Call) error { return do(partOf[P](serverOf(c)), c) },
 	}
+}
+
+// partOf returns the server itself, or its part of type P.
+func partOf[P any](s *Server) P {
+	if p, ok := any(s).(P); ok {
+		return p
+	}
+	for _, known := range s.parts.all {
+		if p, ok := known.(P); ok {
+			return p
+		}
+	}
+	panic("no part of this type is attached")
 }
 
 // number is a switch in a reply: 1 for on.

@@ -90,7 +90,7 @@ func serverFunctions(t *testing.T) map[string]string {
 			if hasName && hasMethod {
 				name, err := strconv.Unquote(literal.Value)
 				require.NoError(t, err)
-				functions[name] = "server.(*Server)." + method.Sel.Name
+				functions[name] = "server." + types.ExprString(method)
 			}
 			return true
 		})

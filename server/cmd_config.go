@@ -37,7 +37,7 @@ func (s *Server) configSet(c *command.Call) error {
 	for _, a := range c.Args[2:] {
 		pairs = append(pairs, string(a))
 	}
-	if s.isLoading() || s.follow.rules.Beside {
+	if f := s.ex.Following; f != nil && (f.Loading || f.Beside) {
 		for i := 0; i < len(pairs); i += 2 {
 			if config.Settled(pairs[i]) {
 				return s.ex.ErrLoading()

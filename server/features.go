@@ -8,7 +8,7 @@ type features struct {
 	replicas replicas       // repl_master*.go
 	follow   following      // repl_follow*.go
 	failover failover       // repl_failover.go
-	stopping stopping       // repl_shutdown.go
+	stopping stopping       // persist_shutdown.go
 	link     linkHooks      // repl_hooks.go
 	lab      *labState      // nil unless the directive lab is on
 	glass    *glassState    // nil unless the directive watch is set

@@ -27,6 +27,17 @@ func (s *Server) hold(c *client) {
 	s.watchInput(c)
 }
 
+// waiter is a client that waits for the reply to a request.
+type waiter struct {
+	by      *client
+	request int64 // Session.Commands then: the client waits for nothing else
+}
+
+// isOn reports whether the client still waits.
+func (w waiter) isOn() bool {
+	return w.by.sess.Hold == command.Blocked && w.by.sess.Commands == w.request && !w.by.closed
+}
+
 // setTimer sets the timer of a blocked client: it ends the wait, or runs the command again.
 func (s *Server) setTimer(c *client) {
 	if c.timer != nil {

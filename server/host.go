@@ -34,6 +34,9 @@ type host struct{ s *Server }
 // serverOf returns the server that executes a command.
 func serverOf(c *command.Call) *Server { return c.Ex.Host.(host).s }
 
+// isLoading reports whether the keyspace has a part of what it will have: of the server's files, or of the master's.
+func (s *Server) isLoading() bool { f := s.ex.Following; return f != nil && f.Loading }
+
 func (h host) Deliver(to *command.Session, message []byte) { h.s.push(h.s.clients.of(to), message) }
 
 func (h host) Resume(sess *command.Session, reply []byte) { h.s.resume(h.s.clients.of(sess), reply) }

@@ -103,12 +103,12 @@ const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
 
 // labRows are LAB and its subcommands.
 func labRows() []command.Row {
-	container := row("lab", "",
+	container := row[*Server]("lab", "",
 		-2, 0, labGroup, labSince,
 		"Depends on subcommand.",
 		"Controls time and faults, for tests.", nil)
 	container.Do = nil
-	help := row("lab|help", "",
+	help := row[*Server]("lab|help", "",
 		2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince,
 		"O(1)",
 		"Lists the subcommands.", nil)

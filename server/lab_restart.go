@@ -41,10 +41,7 @@ func (l *labState) loseFiles(lose loss) {
 		l.disk.Lose(l.outage.torn)
 	}
 	l.outage, l.syncing = outage{}, nil
-	l.persist.stopTimer()
-	back, hooks := l.persist.back, l.persist.hooks
-	l.persist = newPersistence(l.Server)
-	l.persist.disk, l.persist.back, l.persist.hooks = l.disk, back, hooks
+	l.persist.startAgain()
 }
 
 // loadFiles loads what the disk has, and compares it with what the server had. A server that cannot load its files

@@ -8,6 +8,7 @@ import "time"
 //
 //	called by                     function        does
 //	newExecutor                   installed       adds to a new executor, at the start or after LAB CRASH
+//	New, or Run after loading     started         begins with the data
 //	cron                          cron            what no request asks for
 //	executePhase                  advance         its share of what takes several passes
 //	processEventsWhileBlocked     inScript        the same, in the middle of a slow script
@@ -24,7 +25,9 @@ import "time"
 //	Run, after the last pass      last            ends its coroutines, where commands were executed
 //	Run, after the loop           stop, end       ends, before and after all connections are closed
 type part struct {
-	installed     func() error        // adds what it needs to a new executor
+	installed     func() error // adds what it needs to a new executor
+	self          any          // a pointer: commands reach the part by its type
+	started       func() error
 	cron          func() (again bool) // again: it has to run soon, even if no request comes
 	advance       func()              // not called while half a transaction stands in the keyspace
 	inScript      func()              // time stands still
@@ -46,6 +49,8 @@ type part struct {
 // parts are the functions of all parts.
 type parts struct {
 	installed     []func() error
+	all           []any
+	started       []func() error
 	cron          []func() bool
 	advance       []func()
 	inScript      []func()
@@ -65,6 +70,8 @@ type parts struct {
 // attach adds the functions of a part after those of the others.
 func (ps *parts) attach(p part) {
 	add(&ps.installed, p.installed, p.installed != nil)
+	add(&ps.all, p.self, p.self != nil)
+	add(&ps.started, p.started, p.started != nil)
 	add(&ps.cron, p.cron, p.cron != nil)
 	add(&ps.advance, p.advance, p.advance != nil)
 	add(&ps.inScript, p.inScript, p.inScript != nil)
@@ -94,6 +101,16 @@ func each(all []func()) {
 	for _, fn := range all {
 		fn()
 	}
+}
+
+// start begins what needs the data.
+func (ps *parts) start() error {
+	for _, fn := range ps.started {
+		if err := fn(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mayReply reports whether replies may be written, after the parts have done what comes before them.

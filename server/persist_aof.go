@@ -32,7 +32,6 @@ type appendOnly struct {
 	stamped int64 // unix seconds of the last annotation
 	began   int64 // at.appended when the Writer began
 	at      appended
-	fsynced bool // clients wait, and more is on the disk since the last pass
 	timer   *reactor.Timer
 	due     int64 // when it runs
 
@@ -329,12 +328,9 @@ func (a *appendOnly) synced() {
 	a.at.now = a.writer.Policy == aof.Always && !a.writer.NoSync
 	if synced := a.began + st.Synced; synced != a.at.synced {
 		a.at.synced = synced
-		if len(a.p.s.replicas.waits) > 0 {
-			a.fsynced = true
-			a.p.s.loop.Post(func() {}) // the next pass answers them
-		}
+		a.p.history.fsynced()
 	}
-	a.at.follow(a.p.s.replicas.stream.Offset, st.Syncing)
+	a.at.follow(a.p.history.offset(), st.Syncing)
 }
 
 // appended is how far the append only file is, since the server began.

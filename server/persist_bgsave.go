@@ -33,8 +33,7 @@ const (
 
 // BGSAVE [SCHEDULE | CANCEL] (rdb.c: bgsaveCommand)
 // SCHEDULE waits for the end of an AOF rewrite.
-func (s *Server) bgsave(c *command.Call) error {
-	p := &s.persist
+func (p *persistence) bgsave(c *command.Call) error {
 	switch {
 	case len(c.Args) == 2 && is(c.Args[1], "cancel") && c.Cmd.Offers("cancel"):
 		return p.cancel(c)

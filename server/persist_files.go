@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 	"github.com/miniredisd/miniredisd/persist/rewrite"
@@ -19,7 +18,10 @@ type persistence struct {
 	s     *Server
 	disk  disk.FS
 	hooks fileHooks
-	back  int64 // ms that a lab has taken back from the clock
+
+	history historyHooks
+
+	back int64 // ms that a lab has taken back from the clock
 
 	reserved string // the folder that no other server uses, "" for none
 	release  func()
@@ -41,7 +43,7 @@ type persistence struct {
 // newPersistence gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
 func newPersistence(s *Server) persistence {
 	p := persistence{s: s, disk: disk.System{}, release: func() {}, background: background{took: -1},
-		saveDelay: rdb.NewDelay(0)}
+		saveDelay: rdb.NewDelay(0), history: plainHistory()}
 	if !s.cfg.SystemFiles || s.cfg.LabDisk {
 		p.disk = disk.NewSim(s.cfg.Seed)
 	}
@@ -49,10 +51,18 @@ func newPersistence(s *Server) persistence {
 	return p
 }
 
+// startAgain makes the state that newPersistence makes, for LAB CRASH. The disk stays, with those who look at it.
+func (p *persistence) startAgain() {
+	p.stopTimer()
+	disk, back, hooks, history := p.disk, p.back, p.hooks, p.history
+	*p = newPersistence(p.s)
+	p.disk, p.back, p.hooks, p.history = disk, back, hooks, history
+}
+
 // part is the place of the files in a pass.
 func (p *persistence) part() part {
 	return part{
-		configured: p.configured,
+		self: p, configured: p.configured,
 		cron: func() (again bool) {
 			p.cron()
 			return p.waits()
@@ -174,7 +184,7 @@ func (p *persistence) loadAll() error {
 // started goes on with the start of the server behind the loading in Run, or ends it.
 func (p *persistence) started(err error) {
 	if err == nil {
-		err = p.s.follow.start()
+		err = p.s.parts.start()
 	}
 	if err != nil {
 		p.s.fatal = err
@@ -208,7 +218,7 @@ func (p *persistence) loadAtStart() error {
 	if err := p.loadBy(l); err != nil {
 		return err
 	}
-	if p.s.replicas.restore(l.Stream) {
+	if p.history.restore(l.Stream) {
 		for _, k := range late {
 			p.s.ex.Propagation.KeyGone(p.s.ks.DBs[k.db], k.name, p.s.cfg.LazyExpire)
 		}
@@ -334,7 +344,7 @@ func (p *persistence) saving() *rdb.Saving {
 		Now: p.s.ks.Now, Libraries: p.s.ex.Scripts.Code().Libraries,
 		Compress: p.s.cfg.RDBCompression, Checksum: p.s.cfg.RDBChecksum,
 		Format: p.format(), Version: version, UsedMemory: p.s.figures.usedMemory(),
-		Delay: p.saveDelay, Stream: p.s.replicas.place(),
+		Delay: p.saveDelay, Stream: p.history.place(),
 	}
 }
 
@@ -343,49 +353,3 @@ func (p *persistence) format() int { return max(rdb.FormatRedis, p.s.ex.Table.Di
 
 // lastSave is in unix seconds: of the last save, or of the start.
 func (p *persistence) lastSave() int64 { return max(p.saved, p.s.figures.started/1000) }
-
-func persistRows() []command.Row {
-	const admin = command.Admin | command.NoScript
-	return []command.Row{
-		row("save", "",
-			1, admin|command.NoAsyncLoading|command.NoMulti, "server", "1.0.0",
-			"O(N) where N is the total number of keys in all databases",
-			"Saves all keys and functions to dbfilename, and serves nobody meanwhile.", (*Server).saveCommand),
-		row("bgsave", "[SCHEDULE@3.2.2] [CANCEL@,8.1.0]",
-			-1, admin|command.NoAsyncLoading, "server", "1.0.0",
-			"O(1)",
-			"Saves all keys and functions to dbfilename while commands go on.", (*Server).bgsave),
-		row("bgrewriteaof", "",
-			1, admin|command.NoAsyncLoading, "server", "1.0.0",
-			"O(1)",
-			"Writes the append only file anew while commands go on, as short as it can be.", (*Server).bgrewriteaof),
-		row("lastsave", "",
-			1, command.Loading|command.Stale|command.Fast|command.InAdmin|command.NondeterministicOutput,
-			"server", "1.0.0",
-			"O(1)",
-			"Returns the Unix time of the last save, or of the start.", (*Server).lastSave),
-		row("shutdown", "[save-selector: NOSAVE | SAVE] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
-			-1, admin|command.Loading|command.Stale|command.NoMulti|command.AllowBusy, "server", "1.0.0",
-			"O(N) when saving, where N is the total number of keys in all databases when saving data, otherwise O(1)",
-			"Stops the server. It saves if asked to, or if there are save points.", (*Server).shutdown),
-	}
-}
-
-// SAVE (rdb.c: saveCommand)
-func (s *Server) saveCommand(c *command.Call) error {
-	if s.persist.background.snapshot != nil {
-		return errSaving
-	}
-	s.persist.saves++
-	if s.persist.save() != nil {
-		return errPlain
-	}
-	c.OK()
-	return nil
-}
-
-// LASTSAVE (db.c: lastsaveCommand)
-func (s *Server) lastSave(c *command.Call) error {
-	c.Int(s.persist.lastSave())
-	return nil
-}

@@ -1,6 +1,9 @@
 package server
 
-import "github.com/miniredisd/miniredisd/persist/aof"
+import (
+	"github.com/miniredisd/miniredisd/persist/aof"
+	"github.com/miniredisd/miniredisd/persist/rdb"
+)
 
 // fileHooks let somebody decide how long the disk takes, and see what a pass does to the append only file. nil leaves
 // what a plain server does: the zero hooks are a plain server.
@@ -19,5 +22,28 @@ func (h *fileHooks) slowDisk() bool { return h.beside != nil }
 func (h *fileHooks) end() {
 	if h.endSync != nil {
 		h.endSync()
+	}
+}
+
+// historyHooks are what the files have to do with the history of the keys, which a master shares with its replicas.
+// plainHistory has those of a server that has none.
+type historyHooks struct {
+	place   func() *rdb.Replication                  // of the keys in the history; nil for none
+	restore func(from rdb.Replication) (goesOn bool) // goes on from the place that a file names, at the start
+	offset  func() int64                             // bytes of the history
+	fsynced func()                                   // more is on the disk, or nothing more will be
+	loads   func()                                   // files begin to be loaded, or are loaded
+
+	// Of the end of the server.
+	haveAll func() bool // all replicas have everything
+	ask     func()      // asks them for what they have
+	logLag  func()      // says in the log what they lack
+}
+
+func plainHistory() historyHooks {
+	return historyHooks{
+		place: func() *rdb.Replication { return nil }, restore: func(rdb.Replication) bool { return false },
+		offset: func() int64 { return 0 }, fsynced: func() {}, loads: func() {},
+		haveAll: func() bool { return true }, ask: func() {}, logLag: func() {},
 	}
 }

@@ -30,7 +30,8 @@ func (r *report) infoPersistence() {
 	if a.rewrite.failed {
 		rewriteStatus = "err"
 	}
-	r.fields("loading", number(r.s.isLoading()), "async_loading", number(r.s.follow.rules.Beside),
+	isBeside := r.s.ex.Following != nil && r.s.ex.Following.Beside
+	r.fields("loading", number(r.s.isLoading()), "async_loading", number(isBeside),
 		"current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
 		"current_save_keys_total", all,

@@ -55,9 +55,6 @@ type progress struct {
 // loads reports whether the server's own files are being loaded.
 func (p *persistence) loads() bool { return p.loading != nil }
 
-// isLoading reports whether the keyspace has a part of what it will have: of the server's files, or of the master's.
-func (s *Server) isLoading() bool { return s.follow.rules.Loading }
-
 // loadBeside calls load as a coroutine, and done when it is over.
 func (p *persistence) loadBeside(load func() error, done func(err error)) {
 	l := &loading{p: p, done: done, mark: int64(p.s.cfg.LoadingInterval)}
@@ -67,7 +64,7 @@ func (p *persistence) loadBeside(load func() error, done func(err error)) {
 		l.over = true
 	})
 	p.loading, p.progress = l, progress{began: p.unix()}
-	p.s.follow.configure()
+	p.history.loads()
 	p.loadOn()
 }
 
@@ -77,7 +74,7 @@ func (p *persistence) loadOn() {
 	l.run(func() { l.next() })
 	if l.over {
 		p.loading = nil
-		p.s.follow.configure()
+		p.history.loads()
 		l.done(l.err)
 	}
 }
@@ -99,7 +96,7 @@ func (p *persistence) endLoading() {
 	p.loading = nil
 	l.gone = true
 	l.run(l.stop)
-	p.s.follow.configure()
+	p.history.loads()
 }
 
 // rest goes back to the loop. An error means that it shall load no more.

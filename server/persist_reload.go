@@ -51,7 +51,7 @@ func (p *persistence) reload(c *command.Call, options [][]byte) error {
 }
 
 func (p *persistence) saveAndLoad(save, flush, merge bool) error {
-	listens := p.s.ex.Propagation.IsOn() && p.s.follow.host == ""
+	listens := p.s.ex.Propagation.IsOn() && p.s.cfg.ReplicaOf == ""
 	for listens && !p.s.ks.ExpireDue() { // nobody would hear of what expires while loading
 	}
 	p.abortBackground() // Redis lets it go on, and then its file replaces the newer one
@@ -75,18 +75,18 @@ func (p *persistence) saveAndLoad(save, flush, merge bool) error {
 
 // loadFor makes the client of a command wait for load, which begins when the commands of the pass are executed.
 func (p *persistence) loadFor(c *command.Call, load func() error) {
-	by, request, ex := p.s.running, c.Sess.Commands, p.s.ex
-	c.Await(func(w *resp.Writer) { w.Error(errGivenUp.Error()) })
+	w, ex := waiter{p.s.running, c.Sess.Commands}, p.s.ex
+	c.Await(func(out *resp.Writer) { out.Error(errGivenUp.Error()) })
 	answer := func(err error) {
-		if by.closed || by.sess.Hold != command.Blocked || by.sess.Commands != request {
+		if !w.isOn() {
 			return
 		}
-		p.s.ex.Answer(&by.sess, func(w *resp.Writer) {
+		p.s.ex.Answer(&w.by.sess, func(out *resp.Writer) {
 			if err != nil {
-				w.Error(err.Error())
+				out.Error(err.Error())
 				return
 			}
-			w.Status("OK")
+			out.Status("OK")
 		})
 	}
 	p.s.deferred = append(p.s.deferred, func() {

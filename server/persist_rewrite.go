@@ -39,8 +39,7 @@ const (
 )
 
 // BGREWRITEAOF (aof.c: bgrewriteaofCommand)
-func (s *Server) bgrewriteaof(c *command.Call) error {
-	p := &s.persist
+func (p *persistence) bgrewriteaof(c *command.Call) error {
 	r := &p.aof.rewrite
 	switch {
 	case r.snapshot != nil:
@@ -196,7 +195,7 @@ func (a *appendOnly) unlisten() {
 	ex.Propagation.Listen(nil)
 	a.writer, ex.DiskError = nil, nil
 	a.at = appended{appended: a.at.appended, synced: a.at.synced}
-	a.fsynced = true // whoever waits gets an error
+	a.p.history.fsynced() // whoever waits gets an error
 }
 
 // abortRewrite ends the rewrite, if there is one.

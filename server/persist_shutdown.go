@@ -3,8 +3,12 @@ package server
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -13,10 +17,31 @@ const errShutdown store.Error = "ERR Errors trying to SHUTDOWN. Check logs."
 // shutdownWords say how a server ends.
 type shutdownWords struct{ save, nosave, now, force bool }
 
+// stopping is an end that waits. It waits for replicas that lag behind, so that they get everything (server.c:
+// prepareForShutdown), and writes are held back meanwhile. A signal also waits for a script that has changed keys.
+//
+//	SHUTDOWN, SIGTERM ── begin ──> replicas are asked for their offsets
+//	executePhase ── advance ──> each replica has everything, or shutdown-timeout is over ──> finish
+//
+// The timeout is one of real seconds: a server with a lab whose clock stands still must end, too.
+type stopping struct {
+	s     *Server
+	on    bool
+	how   shutdownWords
+	until int64 // ns, by Clock.Mono
+	timer *reactor.Timer
+	waits []waiter // clients in SHUTDOWN
+
+	signalled bool         // SIGTERM or SIGINT wants the end, once it may come
+	interrupt bool         // it was SIGINT
+	asked     *atomic.Bool // Terminate was called, and the end was neither aborted nor impossible
+}
+
 // SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT] (db.c: shutdownCommand)
 // The event loop stops, unless the data cannot be saved. No other command of this pass is executed. ABORT is possible
 // while an end waits: for replicas, for a slow script, or because cron is paused.
-func (s *Server) shutdown(c *command.Call) error {
+func (e *stopping) shutdown(c *command.Call) error {
+	s := e.s
 	var how shutdownWords
 	abort := false
 	for _, arg := range c.Args[1:] {
@@ -39,17 +64,17 @@ func (s *Server) shutdown(c *command.Call) error {
 		return errSyntax
 	}
 	if abort {
-		return s.abortShutdown(c)
+		return e.abort(c)
 	}
 	busy := c.Ex.Scripts.Busy()
 	if busy != nil && !how.nosave {
 		return busy // a script must not be cut in the middle
 	}
-	if s.stopping.begin(how, busy != nil) {
-		s.stopping.await(c)
+	if e.begin(how, busy != nil) {
+		e.await(c)
 		return nil
 	}
-	if !s.finish(how) {
+	if !e.finish(how) {
 		return errShutdown
 	}
 	s.running.sess.CloseAfterReply = true
@@ -57,26 +82,91 @@ func (s *Server) shutdown(c *command.Call) error {
 	return nil
 }
 
-// abortShutdown is SHUTDOWN ABORT (server.c: abortShutdown).
-func (s *Server) abortShutdown(c *command.Call) error {
+// abort is SHUTDOWN ABORT (server.c: abortShutdown).
+func (e *stopping) abort(c *command.Call) error {
 	switch {
-	case s.stopping.on:
-		s.stopping.cancel()
-	case s.stopping.signalled:
-		s.stopping.signalled = false
-		s.stopping.asked.Store(false)
+	case e.on:
+		e.cancel()
+	case e.signalled:
+		e.signalled = false
+		e.asked.Store(false)
 	default:
 		return store.Error("ERR No shutdown in progress.")
 	}
-	s.log('*', "Shutdown manually aborted.")
+	e.s.log('*', "Shutdown manually aborted.")
 	c.OK()
 	return nil
 }
 
+// begin reports whether the server has to wait for replicas before it ends. SHUTDOWN NOSAVE cuts a slow script at once,
+// also if another end waits.
+func (e *stopping) begin(how shutdownWords, cuts bool) bool {
+	if e.on && !cuts {
+		return true
+	}
+	s := e.s
+	s.log('*', "User requested shutdown...")
+	timeout := time.Duration(s.cfg.ShutdownTimeout) * time.Second
+	if cuts || how.now || timeout == 0 || s.persist.history.haveAll() {
+		return false
+	}
+	e.on, e.how, e.until = true, how, s.ex.Clock.Mono()+int64(timeout) // Server.now stands still during a script
+	e.timer = s.loop.After(timeout, func() time.Duration { return 0 }) // advance looks at the time
+	switch {
+	case s.ex.Pause != command.PauseNone:
+	case s.ex.Depth > 0: // a slow script runs
+		s.persist.history.ask()
+	default:
+		s.deferred = append(s.deferred, s.persist.history.ask)
+	}
+	s.pausing.begin(byShutdown, command.PauseWrites, forever)
+	s.log('*', "Waiting for replicas before shutting down.")
+	return true
+}
+
+// await makes the client of a SHUTDOWN wait for its end.
+func (e *stopping) await(c *command.Call) {
+	e.waits = append(e.waits, waiter{e.s.running, c.Sess.Commands})
+	c.Await(func(out *resp.Writer) { out.Error(string(errShutdown)) })
+}
+
+// advance ends the server once it has not to wait any more. All commands of the pass are executed, or a slow script
+// runs, which the end cuts.
+func (e *stopping) advance() {
+	if e.signalled {
+		e.obeySignal()
+	}
+	switch {
+	case !e.on, e.s.ex.Clock.Mono() < e.until && !e.s.persist.history.haveAll(), e.savesHalf(e.how):
+		return
+	}
+	if !e.finish(e.how) {
+		e.cancel()
+		return
+	}
+	e.s.listeners.close() // a client that loses its connection must not get a new one
+}
+
+// cancel makes the server go on (server.c: cancelShutdown).
+func (e *stopping) cancel() {
+	if e.timer != nil {
+		e.s.loop.Cancel(e.timer)
+	}
+	for _, w := range e.waits {
+		if w.isOn() {
+			e.s.ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Error(string(errShutdown)) })
+		}
+	}
+	e.asked.Store(false)
+	*e = stopping{s: e.s, asked: e.asked}
+	e.s.pausing.end(byShutdown)
+}
+
 // finish saves what has to be saved and stops the loop (server.c: finishShutdown). If the data cannot be saved, the
 // server goes on, unless force.
-func (s *Server) finish(how shutdownWords) bool {
-	s.replicas.logLag()
+func (e *stopping) finish(how shutdownWords) bool {
+	s := e.s
+	s.persist.history.logLag()
 	if s.persist.background.snapshot != nil {
 		s.log('#', "A save in the background is in progress. Aborting it!")
 		s.persist.abortBackground()
@@ -85,7 +175,7 @@ func (s *Server) finish(how shutdownWords) bool {
 		s.log('#', "Errors trying to shut down the server. Check the logs for more information.")
 		return false
 	}
-	if s.saves(how) {
+	if e.saves(how) {
 		s.log('*', "Saving the final RDB snapshot before exiting.")
 		delay := s.cfg.RDBKeySaveDelay
 		s.cfg.RDBKeySaveDelay = 0 // a test that has failed in the middle must not wait for its end
@@ -105,12 +195,12 @@ func (s *Server) finish(how shutdownWords) bool {
 }
 
 // saves reports whether the end of the server is a save.
-func (s *Server) saves(how shutdownWords) bool {
-	return (how.save || s.cfg.Save != "" && !how.nosave) && !s.isLoading()
+func (e *stopping) saves(how shutdownWords) bool {
+	return (how.save || e.s.cfg.Save != "" && !how.nosave) && !e.s.isLoading()
 }
 
 // savesHalf reports whether the end of the server would save half of what a script or a transaction does.
-func (s *Server) savesHalf(how shutdownWords) bool { return s.saves(how) && s.ex.HasHalf() }
+func (e *stopping) savesHalf(how shutdownWords) bool { return e.saves(how) && e.s.ex.HasHalf() }
 
 // signal is SIGTERM or SIGINT.
 func (e *stopping) signal(interrupt bool) {
@@ -130,14 +220,14 @@ func (e *stopping) obeySignal() {
 	}
 	has := func(word string) bool { return slices.Contains(words, word) }
 	how := shutdownWords{save: has("save"), nosave: has("nosave"), force: has("force"), now: has("now")}
-	if s.debugging.cronPaused || s.savesHalf(how) {
+	if s.debugging.cronPaused || e.savesHalf(how) {
 		return
 	}
 	e.signalled = false
 	if e.begin(how, false) {
 		return
 	}
-	if !s.finish(how) {
+	if !e.finish(how) {
 		e.asked.Store(false)
 		s.log('#', "SIGTERM received but errors trying to shut down the server, check the logs for more information")
 	}

@@ -26,6 +26,7 @@ type replicas struct {
 	sync   *fullSync // under way, or nil
 
 	waits    []ackWait // of WAIT
+	fsynced  bool      // more is on the disk since the last pass, or nothing more will be
 	asksAcks bool      // this pass asks the replicas for their offsets
 	good     int       // replicas that lag no more than min-replicas-max-lag
 

@@ -7,12 +7,6 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// waiter is a client that waits for the reply to a request.
-type waiter struct {
-	by      *client
-	request int64 // Session.Commands then: the client waits for nothing else
-}
-
 // ackWait is a client in WAIT, WAITAOF or LAB REPLICATION WAIT.
 type ackWait struct {
 	waiter
@@ -158,11 +152,6 @@ func (r *replicas) askOnce() {
 	}
 }
 
-// isOn reports whether the client still waits.
-func (w waiter) isOn() bool {
-	return w.by.sess.Hold == command.Blocked && w.by.sess.Commands == w.request && !w.by.closed
-}
-
 // keepWaits forgets those whose time is over, before the list would take more memory.
 func (r *replicas) keepWaits() {
 	if len(r.waits) < cap(r.waits) {
@@ -178,10 +167,18 @@ func (r *replicas) keepWaits() {
 	r.waits = kept
 }
 
+// noteFsync makes the next pass look at those who wait for the disk.
+func (r *replicas) noteFsync() {
+	if len(r.waits) > 0 {
+		r.fsynced = true
+		r.s.loop.Post(func() {})
+	}
+}
+
 // answerFsynced answers those who wait for the disk, if more is on it.
 func (r *replicas) answerFsynced() {
-	if a := &r.s.persist.aof; a.fsynced {
-		a.fsynced = false
+	if r.fsynced {
+		r.fsynced = false
 		r.answerWaits()
 	}
 }

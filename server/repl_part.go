@@ -4,15 +4,19 @@ import "time"
 
 // replication is the place of replicas, and of a replica, in a pass.
 func (s *Server) replication() part {
+	s.persist.history = historyHooks{
+		place: s.replicas.place, restore: s.replicas.restore, fsynced: s.replicas.noteFsync,
+		offset: func() int64 { return s.replicas.stream.Offset }, loads: s.follow.configure,
+		haveAll: s.replicas.haveAll, ask: s.replicas.askNow, logLag: s.replicas.logLag,
+	}
 	return part{
+		started: s.follow.start,
 		advance: func() {
 			s.failover.advance()
-			s.stopping.advance()
 			if s.follow.host != "" && !s.persist.loads() {
 				s.follow.advance()
 			}
 		},
-		inScript: s.stopping.advance,
 		beforeReplies: func() (ok bool) {
 			s.replicas.handOver()
 			return true
