@@ -22,18 +22,18 @@ func clientRows() []command.Row {
 				command.WhileSubscribed|command.NotQueued|command.EndsMulti,
 			"connection", "6.2.0",
 			"O(1)",
-			"Resets the state of the connection.", (*Server).reset),
+			"Resets the state of the connection.", (*admin).reset),
 		row("client|info", "",
 			2, command.NoScript|command.Loading|command.Stale|command.NondeterministicOutput, "connection",
 			"6.2.0",
 			"O(1)",
-			"Describes this connection.", (*Server).clientInfo),
+			"Describes this connection.", (*admin).clientInfo),
 		row("client|list", "[TYPE (client-type@5.0.0: NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id@6.2.0:integer ...] "+
 			"[USER username@,8.1.0] [ADDR addr@,8.1.0/ip:port] [LADDR laddr@,8.1.0/ip:port] "+
 			"[SKIPME (skipme@,8.1.0: YES | NO)] [MAXAGE maxage@,8.1.0:integer]"+strings.ReplaceAll(newerFilters, " | [", " ["),
 			-2, flags|command.NondeterministicOutput, "connection", "2.4.0",
 			"O(N) for N connections",
-			"Describes all connections, or those that match filters.", (*Server).clientList),
+			"Describes all connections, or those that match filters.", (*admin).clientList),
 		row("client|kill",
 			"(filter: old-format@-2.8.12/ip:port | (new-format: [ID client-id@2.8.12:integer] "+
 				"| [TYPE (client-type@2.8.12: NORMAL | MASTER@3.2.0 | PRIMARY@,8.0.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)] "+
@@ -41,66 +41,66 @@ func clientRows() []command.Row {
 				"| [MAXAGE maxage@7.4.0,8.0.0:integer]"+newerFilters+") ...)",
 			-3, flags, "connection", "2.4.0",
 			"O(N) for N connections",
-			"Closes connections that match filters.", (*Server).clientKill),
+			"Closes connections that match filters.", (*admin).clientKill),
 		row("client|pause", "timeout [mode@6.2.0: WRITE | ALL]",
 			-3, flags, "connection", "3.0.0",
 			"O(1)",
-			"Pauses all clients, or only their writes, for some time.", (*Server).clientPause),
+			"Pauses all clients, or only their writes, for some time.", (*admin).clientPause),
 		row("client|unpause", "",
 			2, flags, "connection", "6.2.0",
 			"O(N) for N paused clients",
-			"Ends CLIENT PAUSE.", (*Server).clientUnpause),
+			"Ends CLIENT PAUSE.", (*admin).clientUnpause),
 		row("client|unblock", "client-id:integer [unblock-type: TIMEOUT | ERROR]",
 			-3, flags, "connection", "5.0.0",
 			"O(1)",
-			"Ends the wait of a blocked client.", (*Server).clientUnblock),
+			"Ends the wait of a blocked client.", (*admin).clientUnblock),
 	}
 }
 
 // RESET (networking.c: resetCommand)
-func (s *Server) reset(c *command.Call) error {
+func (a *admin) reset(c *command.Call) error {
 	sess := c.Sess
-	if s.running.sess.Replica {
+	if a.s.running.sess.Replica {
 		return store.Error("ERR can only reset normal client connections")
 	}
 	if sess.Monitor {
-		s.monitors.leave(s.running)
+		a.monitors.leave(a.s.running)
 	}
-	s.ex.Leave(sess)
+	a.s.ex.Leave(sess)
 	sess.DB, sess.Name = 0, ""
 	c.UseProtocol(2)
 	sess.NoEvict, sess.NoTouch = false, false
 	sess.Replies = command.ReplyOn
-	s.ex.Anonymous(sess)
-	s.running.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(sess)
+	a.s.ex.Anonymous(sess)
+	a.s.running.Parser.Limits.Unauthenticated = a.s.ex.MustAuthenticate(sess)
 	c.Status("RESET")
 	return nil
 }
 
 // CLIENT INFO (networking.c: clientCommand)
-func (s *Server) clientInfo(c *command.Call) error {
-	c.Verbatim("txt", string(append(s.clients.append(nil, s.running), '\n')))
+func (a *admin) clientInfo(c *command.Call) error {
+	c.Verbatim("txt", string(append(a.s.clients.append(nil, a.s.running), '\n')))
 	return nil
 }
 
 // CLIENT LIST [TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] ... (networking.c: clientCommand)
-func (s *Server) clientList(c *command.Call) error {
+func (a *admin) clientList(c *command.Call) error {
 	var list []*client
 	switch args := c.Args[2:]; {
 	case len(args) == 0:
-		list = s.clients.byAge()
-	case s.ex.Table.Dialect.Has(filtersAreFree):
+		list = a.s.clients.byAge()
+	case a.s.ex.Table.Dialect.Has(filtersAreFree):
 		f := clientFilter{c: c, old: []string{"id", "type"}}
 		if err := f.parse(args); err != nil {
 			return err
 		}
-		list = slices.DeleteFunc(s.clients.byAge(), func(c *client) bool { return !f.matches(c) })
+		list = slices.DeleteFunc(a.s.clients.byAge(), func(c *client) bool { return !f.matches(c) })
 	case len(args) == 2 && is(args[0], "type"):
 		class, err := parseClass(args[1])
 		if err != nil {
 			return err
 		}
-		for _, other := range s.clients.byAge() {
+		for _, other := range a.s.clients.byAge() {
 			if other.class() == class {
 				list = append(list, other)
 			}
@@ -111,29 +111,29 @@ func (s *Server) clientList(c *command.Call) error {
 			if !ok {
 				return store.Error("ERR Invalid client ID")
 			}
-			if other := s.clients.byID[id]; other != nil && !other.closed {
+			if other := a.s.clients.byID[id]; other != nil && !other.closed {
 				list = append(list, other)
 			}
 		}
 	default:
 		return errSyntax
 	}
-	text := s.figures.report[:0]
+	text := a.s.figures.report[:0]
 	for _, other := range list {
-		text = append(s.clients.append(text, other), '\n')
+		text = append(a.s.clients.append(text, other), '\n')
 	}
-	s.figures.reply(c, text)
+	a.s.figures.reply(c, text)
 	return nil
 }
 
 // CLIENT KILL old-format | (ID client-id | ADDR addr | ...) ... (networking.c: clientCommand)
-func (s *Server) clientKill(c *command.Call) error {
+func (a *admin) clientKill(c *command.Call) error {
 	f := clientFilter{c: c, old: []string{"id", "type", "addr", "laddr", "user", "skipme"}, spareMe: true}
 	if len(c.Args) == 3 {
 		addr := string(c.Args[2])
 		f.add("addr", func(c *client) bool { return c.sess.Addr == addr })
 		f.spareMe = false
-		if s.kill(&f) == 0 {
+		if a.kill(&f) == 0 {
 			return store.Error("ERR No such client")
 		}
 		c.OK()
@@ -142,20 +142,20 @@ func (s *Server) clientKill(c *command.Call) error {
 	if err := f.parse(c.Args[2:]); err != nil {
 		return err
 	}
-	c.Int(int64(s.kill(&f)))
+	c.Int(int64(a.kill(&f)))
 	return nil
 }
 
 // kill closes the clients that match. The caller is closed after its reply. The other sockets are
 // shut down before that reply is written: a caller that has it may rely on this. close says why
 // their descriptors stay open.
-func (s *Server) kill(f *clientFilter) (n int) {
-	for _, c := range s.clients.byAge() {
+func (a *admin) kill(f *clientFilter) (n int) {
+	for _, c := range a.s.clients.byAge() {
 		if !f.matches(c) {
 			continue
 		}
 		n++
-		if c == s.running {
+		if c == a.s.running {
 			c.sess.CloseAfterReply = true
 			continue
 		}
@@ -163,13 +163,13 @@ func (s *Server) kill(f *clientFilter) (n int) {
 			c.SayGoodbye()
 			_ = unix.Shutdown(c.FD, unix.SHUT_RDWR) // fails if the other side has closed already
 		}
-		s.leave(c)
+		a.s.leave(c)
 	}
 	return n
 }
 
 // CLIENT PAUSE timeout [WRITE | ALL] (networking.c: clientCommand)
-func (s *Server) clientPause(c *command.Call) error {
+func (a *admin) clientPause(c *command.Call) error {
 	kind := command.PauseAll
 	switch {
 	case len(c.Args) == 3:
@@ -185,20 +185,20 @@ func (s *Server) clientPause(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	s.pausing.begin(byClient, kind, c.Ex.Clock.Timeline(c.Ex.Now.Mono)+ms*int64(time.Millisecond))
+	a.s.pausing.begin(byClient, kind, c.Ex.Clock.Timeline(c.Ex.Now.Mono)+ms*int64(time.Millisecond))
 	c.OK()
 	return nil
 }
 
 // CLIENT UNPAUSE (networking.c: clientCommand)
-func (s *Server) clientUnpause(c *command.Call) error {
-	s.pausing.end(byClient)
+func (a *admin) clientUnpause(c *command.Call) error {
+	a.s.pausing.end(byClient)
 	c.OK()
 	return nil
 }
 
 // CLIENT UNBLOCK client-id [TIMEOUT | ERROR] (networking.c: clientCommand)
-func (s *Server) clientUnblock(c *command.Call) error {
+func (a *admin) clientUnblock(c *command.Call) error {
 	var reason error
 	switch {
 	case len(c.Args) == 3:
@@ -214,12 +214,12 @@ func (s *Server) clientUnblock(c *command.Call) error {
 	if !ok {
 		return store.ErrNotInt
 	}
-	target := s.clients.byID[id]
+	target := a.s.clients.byID[id]
 	if target == nil || target.closed || target.sess.Hold != command.Blocked {
 		c.Int(0)
 		return nil
 	}
-	s.ex.Unblock(&target.sess, reason)
+	a.s.ex.Unblock(&target.sess, reason)
 	c.Int(1)
 	return nil
 }

@@ -19,14 +19,14 @@ type debugCommand struct {
 
 const manyArguments = 1 << 30
 
-func (d *debugging) commands() []debugCommand {
+func (a *admin) debugCommands() []debugCommand {
 	return []debugCommand{
 		{"aof-flush-sleep", "<microseconds>",
-			"Makes the server sleep before each write to the append only file.", 1, 1, d.slowFlush},
+			"Makes the server sleep before each write to the append only file.", 1, 1, a.slowFlush},
 		{"change-repl-id", "",
-			"Gives the history a new ID, so that no replica can go on.", 0, 0, d.changeID},
+			"Gives the history a new ID, so that no replica can go on.", 0, 0, a.s.debugging.changeID},
 		{"config-rewrite-force-all", "",
-			"Rewrites the configuration file with all directives, including defaults.", 0, 0, d.rewrite},
+			"Rewrites the configuration file with all directives, including defaults.", 0, 0, a.rewriteAll},
 		{"digest", "",
 			"Returns a hash of all keys and values, the same one as Redis.", 0, 0, debugDigest},
 		{"digest-value", "[<key> ...]",
@@ -38,13 +38,13 @@ func (d *debugging) commands() []debugCommand {
 		{"htstats-key", "<key> [full]",
 			"Describes the hash table of a value.", 1, 2, debugTableOfKey},
 		{"loadaof", "",
-			"Deletes all keys and loads the append only file again.", 0, 0, d.s.persist.aof.loadAgain},
+			"Deletes all keys and loads the append only file again.", 0, 0, a.s.persist.aof.loadAgain},
 		{"log", "<text>",
-			"Writes a line to the log.", 1, 1, d.log},
+			"Writes a line to the log.", 1, 1, a.debugLog},
 		{"object", "<key>",
 			"Describes how a value is stored.", 1, 2, debugObject},
 		{"pause-cron", "<0|1>",
-			"Stops or continues the periodic tasks of the server.", 1, 1, d.pauseCron},
+			"Stops or continues the periodic tasks of the server.", 1, 1, a.pauseCron},
 		{"populate", "<count> [<prefix>] [<size>]",
 			"Creates string keys.", 1, 3, debugPopulate},
 		{"protocol", "<type>",
@@ -52,13 +52,13 @@ func (d *debugging) commands() []debugCommand {
 		{"quicklist-packed-threshold", "<size>",
 			"Puts list elements of at least this size into nodes of their own; 0 means 1gb.", 1, 1, debugPackedThreshold},
 		{"reload", "[MERGE] [NOFLUSH] [NOSAVE]",
-			"Saves all keys and functions to the RDB file, deletes them and loads them again.", 0, 3, d.s.persist.reload},
+			"Saves all keys and functions to the RDB file, deletes them and loads them again.", 0, 3, a.s.persist.reload},
 		{"replybuffer", "<PEAK-RESET-TIME <NEVER|RESET|milliseconds>|RESIZING <0|1>>",
 			"Does nothing: idle clients have no reply buffer.", 2, 2, debugReplyBuffer},
 		{"replicate", "<argument> [<argument> ...]",
-			"Sends a request to the replicas, as it is.", 1, manyArguments, d.replicate},
+			"Sends a request to the replicas, as it is.", 1, manyArguments, a.s.debugging.replicate},
 		{"set-active-expire", "<0|1>",
-			"Stops or continues the deletion of expired keys that no command accesses.", 1, 1, d.activeExpire},
+			"Stops or continues the deletion of expired keys that no command accesses.", 1, 1, a.activeExpire},
 		{"set-disable-deny-scripts", "<0|1>",
 			"Allows or denies in scripts commands that are not for scripts.", 1, 1, debugDenyScripts},
 		{"set-skip-checksum-validation", "<0|1>",
@@ -68,13 +68,13 @@ func (d *debugging) commands() []debugCommand {
 		{"stringmatch-len", "<length> <pattern>",
 			"Matches a pattern against a string of that many 'a'.", 2, 2, debugMatch},
 		{"trace", "<START|STOP|DUMP path>",
-			"Records what each thread does. DUMP writes a file for Perfetto or chrome://tracing.", 1, 2, d.trace},
+			"Records what each thread does. DUMP writes a file for Perfetto or chrome://tracing.", 1, 2, a.s.debugging.trace},
 	}
 }
 
 // DEBUG subcommand [argument ...] (debug.c: debugCommand)
-func (s *Server) debug(c *command.Call) error {
-	cmds := s.debugging.commands()
+func (a *admin) debug(c *command.Call) error {
+	cmds := a.debugCommands()
 	args := c.Args[2:]
 	for i := range cmds {
 		d := &cmds[i]
@@ -127,8 +127,8 @@ func debugError(c *command.Call, args [][]byte) error {
 	}, string(args[0])))
 }
 
-func (d *debugging) log(c *command.Call, args [][]byte) error {
-	d.s.log('#', "DEBUG LOG: %s", args[0])
+func (a *admin) debugLog(c *command.Call, args [][]byte) error {
+	a.s.log('#', "DEBUG LOG: %s", args[0])
 	c.OK()
 	return nil
 }
@@ -141,22 +141,22 @@ func debugSleep(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (d *debugging) rewrite(c *command.Call, _ [][]byte) error {
-	return d.s.rewrite(c, d.s.cfg.RewriteAll)
+func (a *admin) rewriteAll(c *command.Call, _ [][]byte) error {
+	return a.rewrite(c, a.s.cfg.RewriteAll)
 }
 
-func (d *debugging) pauseCron(c *command.Call, args [][]byte) error {
-	d.cronPaused = debugSwitch(args[0])
+func (a *admin) pauseCron(c *command.Call, args [][]byte) error {
+	a.s.debugging.cronPaused = debugSwitch(args[0])
 	c.OK()
 	return nil
 }
 
-func (d *debugging) slowFlush(c *command.Call, args [][]byte) error {
+func (a *admin) slowFlush(c *command.Call, args [][]byte) error {
 	us, ok := ascii.ParseInt(args[0])
 	if !ok || us < 0 || us > int64(time.Hour/time.Microsecond) {
 		return store.ErrNotInt
 	}
-	d.flushSleep = time.Duration(us) * time.Microsecond
+	a.s.debugging.flushSleep = time.Duration(us) * time.Microsecond
 	c.OK()
 	return nil
 }
@@ -175,8 +175,8 @@ func debugSwitch(arg []byte) bool {
 	return digits != "" && '1' <= digits[0] && digits[0] <= '9'
 }
 
-func (d *debugging) activeExpire(c *command.Call, args [][]byte) error {
-	d.noExpire = !debugSwitch(args[0])
+func (a *admin) activeExpire(c *command.Call, args [][]byte) error {
+	a.s.debugging.noExpire = !debugSwitch(args[0])
 	c.OK()
 	return nil
 }

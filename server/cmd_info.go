@@ -106,8 +106,8 @@ func sections() [15]section { // an array needs no allocation
 const debugSection = "debug"
 
 // INFO [section ...] (server.c: infoCommand)
-func (s *Server) info(c *command.Call) error {
-	r := report{s: s, b: s.figures.report[:0]}
+func (a *admin) info(c *command.Call) error {
+	r := report{s: a.s, b: a.s.figures.report[:0]}
 	for _, sec := range sections() {
 		if !wanted(&sec, c.Args[1:]) {
 			continue
@@ -118,7 +118,7 @@ func (s *Server) info(c *command.Call) error {
 		r.b = append(append(append(r.b, "# "...), sec.title...), "\r\n"...)
 		sec.write(&r)
 	}
-	s.figures.reply(c, r.b)
+	a.s.figures.reply(c, r.b)
 	return nil
 }
 
@@ -241,7 +241,7 @@ func (r *report) infoStats() {
 		"pubsub_channels", r.s.ex.Subs.Len(pubsub.Channel), "pubsub_patterns", r.s.ex.Subs.Len(pubsub.Pattern),
 		"pubsubshard_channels", r.s.ex.Subs.Len(pubsub.Shard),
 		"latest_fork_usec", 0, "total_forks", r.s.persist.forks,
-		"migrate_cached_sockets", len(r.s.migrate), "slave_expires_tracked_keys", len(r.s.follow.own.all),
+		"migrate_cached_sockets", len(r.s.admin.migrate), "slave_expires_tracked_keys", len(r.s.follow.own.all),
 		"active_defrag_hits", 0, "active_defrag_misses", 0, "active_defrag_key_hits", 0, "active_defrag_key_misses", 0,
 		"total_active_defrag_time", 0, "current_active_defrag_time", 0,
 		"tracking_total_keys", keys, "tracking_total_items", items, "tracking_total_prefixes", prefixes,

@@ -25,40 +25,40 @@ func (st *fieldList) ratio(name string, v float64) {
 
 // MEMORY STATS (object.c: memoryCommand)
 // The fields are those of Redis. Those of features that are missing here are 0.
-func (s *Server) memoryStats(c *command.Call) error {
-	used := s.figures.usedMemory()
-	s.figures.peakMem = max(s.figures.peakMem, used)
+func (a *admin) memoryStats(c *command.Call) error {
+	used := a.s.figures.usedMemory()
+	a.s.figures.peakMem = max(a.s.figures.peakMem, used)
 	st := fieldList{Call: c}
 	m := c.Defer()
-	st.num("peak.allocated", s.figures.peakMem)
+	st.num("peak.allocated", a.s.figures.peakMem)
 	st.num("total.allocated", used)
 	st.num("startup.allocated", startupMemory)
-	stream, behind := s.replicas.memory()
+	stream, behind := a.s.replicas.memory()
 	st.num("replication.backlog", stream-behind)
 	st.num("clients.slaves", behind)
-	st.num("clients.normal", s.figures.clientMemory())
+	st.num("clients.normal", a.s.figures.clientMemory())
 	st.num("cluster.links", 0)
 	st.num("aof.buffer", 0)
-	_, kept, _ := s.ex.Scripts.Memory()
+	_, kept, _ := a.s.ex.Scripts.Memory()
 	st.num("lua.caches", kept)
-	_, _, functions, _ := s.ex.Scripts.FunctionMemory()
+	_, _, functions, _ := a.s.ex.Scripts.FunctionMemory()
 	st.num("functions.caches", functions)
-	keys := s.figures.tableStats(&st)
-	dataset := used - s.ex.KS.Overhead
-	st.num("overhead.total", s.ex.KS.Overhead)
+	keys := a.tableStats(&st)
+	dataset := used - a.s.ex.KS.Overhead
+	st.num("overhead.total", a.s.ex.KS.Overhead)
 	st.num("keys.count", keys)
 	st.num("keys.bytes-per-key", dataset/max(keys, 1))
 	st.num("dataset.bytes", dataset)
 	st.ratio("dataset.percentage", percent(dataset, used-startupMemory))
-	st.ratio("peak.percentage", percent(used, s.figures.peakMem))
-	s.figures.allocatorStats(&st, used)
+	st.ratio("peak.percentage", percent(used, a.s.figures.peakMem))
+	a.allocatorStats(&st, used)
 	c.EndMap(m, st.n)
 	return nil
 }
 
 // tableStats writes a field for each database that holds keys, and returns the number of keys.
-func (f *figures) tableStats(st *fieldList) (keys int) {
-	for _, db := range f.s.ks.DBs {
+func (a *admin) tableStats(st *fieldList) (keys int) {
+	for _, db := range a.s.ks.DBs {
 		if db.Len() == 0 {
 			continue
 		}
@@ -73,8 +73,8 @@ func (f *figures) tableStats(st *fieldList) (keys int) {
 	return keys
 }
 
-func (f *figures) allocatorStats(st *fieldList, used int) {
-	resident := f.residentMemory()
+func (a *admin) allocatorStats(st *fieldList, used int) {
+	resident := a.s.figures.residentMemory()
 	objects, total := heapMemory()
 	st.num("allocator.allocated", objects)
 	st.num("allocator.active", total)

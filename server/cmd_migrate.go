@@ -46,17 +46,17 @@ type migrateSocket struct {
 // transfer sends RESTORE requests to another server and blocks until the replies are there. If the
 // connection fails before a key is restored, it tries once more on a new one: the other server may
 // have closed a cached connection.
-func (s *Server) transfer(t *command.Transfer, restored func(key int)) error {
-	again, err := s.tryTransfer(t, restored)
+func (a *admin) transfer(t *command.Transfer, restored func(key int)) error {
+	again, err := a.tryTransfer(t, restored)
 	if again {
-		_, err = s.tryTransfer(t, restored)
+		_, err = a.tryTransfer(t, restored)
 	}
 	return err
 }
 
 // tryTransfer uses one connection. It caches the connection if all replies were read.
-func (s *Server) tryTransfer(t *command.Transfer, restored func(key int)) (again bool, err error) {
-	m := s.migrate.take(t)
+func (a *admin) tryTransfer(t *command.Transfer, restored func(key int)) (again bool, err error) {
+	m := a.migrate.take(t)
 	if m == nil {
 		if m, err = dialMigrate(t); err != nil {
 			return false, err
@@ -86,7 +86,7 @@ func (s *Server) tryTransfer(t *command.Transfer, restored func(key int)) (again
 	if err != nil || m.replies.Buffered() > 0 {
 		m.conn.Close()
 	} else {
-		s.migrate.keep(m, s.ex.Clock.Timeline(s.now))
+		a.migrate.keep(m, a.s.ex.Clock.Timeline(a.s.now))
 	}
 	switch {
 	case refusal != "" && n > 0:

@@ -17,16 +17,16 @@ type monitors struct {
 }
 
 // MONITOR (server.c: monitorCommand)
-func (s *Server) monitor(c *command.Call) error {
-	if c.Ex.Depth > 0 || s.running == nil { // nobody runs what is loaded from an append only file
+func (a *admin) monitor(c *command.Call) error {
+	if c.Ex.Depth > 0 || a.s.running == nil { // nobody runs what is loaded from an append only file
 		return store.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
 	}
-	if c.Sess.Monitor || s.running.sess.Replica {
+	if c.Sess.Monitor || a.s.running.sess.Replica {
 		return nil // Redis does not reply to a second MONITOR and to a replica's either
 	}
 	c.Sess.Monitor = true
-	s.monitors.all = append(s.monitors.all, s.running)
-	s.ex.Monitored = true
+	a.monitors.all = append(a.monitors.all, a.s.running)
+	a.s.ex.Monitored = true
 	c.OK()
 	return nil
 }

@@ -4,64 +4,71 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 )
 
-// admin is the place of MONITOR and MIGRATE in a pass.
-func (s *Server) admin() part {
+// admin is what only those need who look after a server: CLIENT, CONFIG, INFO, ACL and others.
+type admin struct {
+	s        *Server
+	monitors monitors
+	migrate  migrateSockets
+}
+
+// part is the place of MONITOR and MIGRATE in a pass.
+func (a *admin) part() part {
 	return part{
-		installed: s.loadUsers,
+		self: a, installed: a.loadUsers,
 		cron: func() (again bool) {
-			s.migrate.closeUnused(s.ex.Clock.Timeline(s.now) - int64(migrateSocketTTL))
+			a.migrate.closeUnused(a.s.ex.Clock.Timeline(a.s.now) - int64(migrateSocketTTL))
 			return false
 		},
 		left: func(c *client) {
 			if c.sess.Monitor {
-				s.monitors.leave(c)
+				a.monitors.leave(c)
 			}
 		},
-		end: func() { s.migrate.closeFirst(len(s.migrate)) },
+		end: func() { a.migrate.closeFirst(len(a.migrate)) },
 	}
 }
 
 // serverRows are the commands of group server that concern the whole server.
 func serverRows() []command.Row {
 	const (
-		admin = command.Admin | command.NoScript | command.Loading | command.Stale
+		flags = command.Admin | command.NoScript | command.Loading | command.Stale
 		stats = command.Loading | command.Stale
 		toAll = command.RequestAllNodes | command.ResponseAllSucceeded
 	)
 	return []command.Row{
 		row("monitor", "",
-			1, admin|command.Streams, "server", "1.0.0",
+			1, flags|command.Streams, "server", "1.0.0",
 			"O(1)",
-			"Streams every command that the server executes.", (*Server).monitor),
+			"Streams every command that the server executes.", (*admin).monitor),
 		row("info", "[section ...]",
 			-1,
 			stats|command.Dangerous|command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial,
 			"server", "1.0.0",
 			"O(1)",
-			"Returns facts and statistics about the server.", (*Server).info),
+			"Returns facts and statistics about the server.", (*admin).info),
 		row("config|get", "parameter ...",
-			-3, admin, "server", "2.0.0",
+			-3, flags, "server", "2.0.0",
 			"O(N) for N directives",
-			"Returns the values of directives.", (*Server).configGet),
+			"Returns the values of directives.", (*admin).configGet),
 		row("config|set", "(data: parameter value) ...",
-			-4, admin|toAll, "server", "2.0.0",
+			-4, flags|toAll, "server", "2.0.0",
 			"O(N) for N directives",
-			"Changes directives: either all of them or none.", (*Server).configSet).Hides(configSecrets),
+			"Changes directives: either all of them or none.", (*admin).configSet).Hides(configSecrets),
 		row("config|rewrite", "",
-			2, admin|toAll, "server", "2.8.0",
+			2, flags|toAll, "server", "2.8.0",
 			"O(1)",
-			"Writes the current values to the configuration file.", (*Server).configRewrite),
+			"Writes the current values to the configuration file.", (*admin).configRewrite),
 		row("config|resetstat", "",
-			2, admin|toAll, "server", "2.0.0",
+			2, flags|toAll, "server", "2.0.0",
 			"O(1)",
-			"Resets the counters of INFO to zero.", (*Server).configResetStat),
+			"Resets the counters of INFO to zero.", (*admin).configResetStat),
 		row("debug", "",
-			-2, admin|command.ProtectedDebug, "server", "1.0.0",
+			-2, flags|command.ProtectedDebug, "server", "1.0.0",
 			"See the subcommands.",
-			"Runs a function for tests and debugging.", (*Server).debug),
+			"Runs a function for tests and debugging.", (*admin).debug),
 		row("memory|stats", "",
 			2, command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial, "server", "4.0.0",
 			"O(1)",
-			"Returns how much memory each part of the server uses.", (*Server).memoryStats),
+			"Returns how much memory each part of the server uses.", (*admin).memoryStats),
 	}
 }

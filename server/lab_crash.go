@@ -214,7 +214,7 @@ func (l *labState) startAgain(lose loss) {
 	if l.disk != nil {
 		l.loseFiles(lose)
 	}
-	l.migrate.closeFirst(len(l.migrate))
+	l.admin.migrate.closeFirst(len(l.admin.migrate))
 	l.restoreConfig()
 	l.handshakes.config = nil // listen reads the files again
 	if err := l.newExecutor(l.ex.Clock); err != nil {

@@ -57,6 +57,45 @@ func (ls *listeners) open() error {
 	return nil
 }
 
+// isDeaf reports whether somebody has ordered that the server refuses connections.
+func (ls *listeners) isDeaf() bool { return ls.s.hooks.deaf != nil && ls.s.hooks.deaf() }
+
+// relisten moves the TCP listeners to the addresses in the configuration. It closes the old ones
+// first, because the new ones may have the same addresses. If this fails, CONFIG SET restores the
+// old configuration and calls relisten again.
+func (ls *listeners) relisten() error {
+	if ls.s.bubble != nil {
+		return nil // there is no TCP
+	}
+	var unixOnes []*listener
+	for _, l := range ls.all {
+		if l.unix {
+			unixOnes = append(unixOnes, l)
+			continue
+		}
+		ls.s.loop.Unwatch(l.fd, reactor.Readable)
+		_ = unix.Close(l.fd)
+	}
+	ls.all = nil
+	if ls.s.cfg.Port == 0 {
+		ls.s.cfg.Port = -1 // port 0 means any port only at the start
+	}
+	var err error
+	if ls.s.cfg.Port > 0 && !ls.isDeaf() {
+		err = ls.openTCP(&ls.s.cfg.Port, false)
+	}
+	if ls.s.cfg.TLSPort > 0 && !ls.isDeaf() && err == nil {
+		err = ls.openTLS()
+	}
+	for _, l := range ls.all {
+		if err == nil {
+			err = ls.watch(l)
+		}
+	}
+	ls.all = append(ls.all, unixOnes...)
+	return err
+}
+
 // openPort listens on the port of the configuration. In a bubble the port is only a name.
 func (ls *listeners) openPort() error {
 	if ls.s.bubble != nil {

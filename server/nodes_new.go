@@ -128,7 +128,7 @@ func newServer(cfg *config.Config, log Log, number, nodes int) (*Server, error) 
 // attachFeatures gives the features their places in the pass. Their order counts: a change must be on the disk before
 // replicas hear of it.
 func (s *Server) attachFeatures() {
-	s.parts.attach(s.admin())
+	s.parts.attach(s.admin.part())
 	s.parts.attach(s.persist.part())
 	s.parts.attach(part{self: &s.stopping, advance: s.stopping.advance, inScript: s.stopping.advance})
 	s.parts.attach(s.replication())
@@ -139,13 +139,14 @@ func (s *Server) attachFeatures() {
 		s.parts.attach(s.glass.part())
 	}
 	s.hooks.rest = s.persist.restInScript
-	s.hooks.feedMonitors, s.hooks.transfer = s.monitors.feed, s.transfer
+	s.hooks.feedMonitors, s.hooks.transfer = s.admin.monitors.feed, s.admin.transfer
 }
 
 // makeParts makes the parts of a new server. Those with methods know the server.
 func (s *Server) makeParts(clock *clock.Clock) {
 	s.clients = clients{s: s, byID: map[int64]*client{}}
-	s.listeners.s, s.pausing.s, s.monitors.s, s.recorder.s, s.debugging.s = s, s, s, s, s
+	s.listeners.s, s.pausing.s, s.recorder.s, s.debugging.s = s, s, s, s
+	s.admin.s, s.admin.monitors.s = s, s
 	s.persist = newPersistence(s)
 	s.replicas = newReplicas(s)
 	s.link = plainLink()

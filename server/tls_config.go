@@ -238,3 +238,5 @@ func openSSLName(standard string) string {
 	return strings.NewReplacer("TLS_RSA_WITH_", "", "TLS_", "", "WITH_", "", "AES_128", "AES128", "AES_256", "AES256",
 		"3DES_EDE_CBC", "DES-CBC3", "_CBC", "", "POLY1305_SHA256", "POLY1305", "_", "-").Replace(standard)
 }
+
+const errTLSConfig = "Unable to update TLS configuration. Check server logs."

@@ -41,7 +41,6 @@ func trespasses() map[string][]string {
 		"cmd_memory_stats.go": {"repl"},
 		"persist_info.go":     {"cmd"},
 		"repl_follow_info.go": {"cmd"},
-		"repl_follow_tls.go":  {"cmd"},
 		"repl_master_info.go": {"cmd"},
 		"server.go":           {"features"},
 	}
