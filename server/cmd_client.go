@@ -118,11 +118,11 @@ func (a *admin) clientList(c *command.Call) error {
 	default:
 		return errSyntax
 	}
-	text := a.s.figures.report[:0]
+	text := a.text[:0]
 	for _, other := range list {
 		text = append(a.s.clients.append(text, other), '\n')
 	}
-	a.s.figures.reply(c, text)
+	a.reply(c, text)
 	return nil
 }
 

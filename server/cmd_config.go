@@ -152,8 +152,7 @@ func (a *admin) rewrite(c *command.Call, write func(users []string) error) error
 // CONFIG RESETSTAT (config.c: configResetStatCommand)
 func (a *admin) configResetStat(c *command.Call) error {
 	a.s.ex.ResetStats()
-	a.s.stats, a.s.persist.forks = Stats{}, 0
-	a.s.replicas.resetStats()
+	a.s.stats = Stats{}
 	a.s.figures.rates = rates{}
 	a.s.figures.sample() // rates count from now on
 	c.OK()

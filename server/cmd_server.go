@@ -9,6 +9,7 @@ type admin struct {
 	s        *Server
 	monitors monitors
 	migrate  migrateSockets
+	text     []byte // buffer for INFO and CLIENT LIST
 }
 
 // part is the place of MONITOR and MIGRATE in a pass.

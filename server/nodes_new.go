@@ -130,7 +130,7 @@ func newServer(cfg *config.Config, log Log, number, nodes int) (*Server, error) 
 func (s *Server) attachFeatures() {
 	s.parts.attach(s.admin.part())
 	s.parts.attach(s.persist.part())
-	s.parts.attach(part{self: &s.stopping, advance: s.stopping.advance, inScript: s.stopping.advance})
+	s.parts.attach(s.stopping.part())
 	s.parts.attach(s.replication())
 	if s.lab != nil {
 		s.parts.attach(s.lab.part())

@@ -1,6 +1,9 @@
 package server
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // part is something beside the clients that needs a place in the life of the server: files, replicas, a lab. A part
 // attaches its functions, and the pass calls those of all parts in the order in which they were attached. nil stands
@@ -15,6 +18,7 @@ import "time"
 //	serveReady                    served          answers clients that wait for something else than a key
 //	CONFIG SET                    configured      follows a directive, or says why it cannot
 //	overhead                      memory          says how many bytes it takes
+//	INFO                          info, figures   writes the sections and fields of these names, or says a number
 //	FLUSHALL                      flushed         learns that no key is left
 //	expire                        expired         looks at what the pass has expired
 //	beforeSleep, before write     beforeReplies   what comes before the first reply
@@ -34,6 +38,8 @@ type part struct {
 	served        func()
 	configured    func(name string) error
 	memory        func() int
+	info          map[string]func(r *report)
+	figures       map[string]func() int
 	flushed       func()
 	expired       func()               // called only while the trace records details
 	beforeReplies func() (ok bool)     // not ok: no reply may be written, because the server ends
@@ -57,6 +63,8 @@ type parts struct {
 	served        []func()
 	configured    []func(name string) error
 	memory        []func() int
+	info          map[string]func(r *report)
+	figures       map[string]func() int
 	flushed       []func()
 	expired       []func()
 	beforeReplies []func() bool
@@ -78,6 +86,11 @@ func (ps *parts) attach(p part) {
 	add(&ps.served, p.served, p.served != nil)
 	add(&ps.configured, p.configured, p.configured != nil)
 	add(&ps.memory, p.memory, p.memory != nil)
+	if ps.info == nil {
+		ps.info, ps.figures = map[string]func(r *report){}, map[string]func() int{}
+	}
+	maps.Copy(ps.info, p.info)
+	maps.Copy(ps.figures, p.figures)
 	add(&ps.flushed, p.flushed, p.flushed != nil)
 	add(&ps.expired, p.expired, p.expired != nil)
 	add(&ps.beforeReplies, p.beforeReplies, p.beforeReplies != nil)
@@ -111,6 +124,21 @@ func (ps *parts) start() error {
 		}
 	}
 	return nil
+}
+
+// tell writes what a part has to say under a name, if there is one.
+func (ps *parts) tell(r *report, name string) {
+	if fn := ps.info[name]; fn != nil {
+		fn(r)
+	}
+}
+
+// figure is a number that a part knows, 0 without that part.
+func (ps *parts) figure(name string) int {
+	if fn := ps.figures[name]; fn != nil {
+		return fn()
+	}
+	return 0
 }
 
 // mayReply reports whether replies may be written, after the parts have done what comes before them.

@@ -93,7 +93,7 @@ func (p *persistence) beginSave(done func(err error)) error {
 // launch begins the snapshot of a save, or of what replicas get. There is one at a time. done gets how it ended.
 func (p *persistence) launch(done func(err error), begin func(wake, ended func()) *snapshots.Snapshot) {
 	b := &p.background
-	p.forks++
+	p.s.stats.Forks++
 	p.aof.at.now = false // with no-appendfsync-on-rewrite nothing is fsynced meanwhile: the next flush knows
 	var begun *snapshots.Snapshot
 	loop := p.s.loop // the writer calls these: it must not read p, which LAB CRASH replaces

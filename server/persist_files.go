@@ -31,7 +31,6 @@ type persistence struct {
 
 	saved           int64 // unix seconds of the last save, 0 for none
 	saves           int64 // SAVE was called so often, or a save in the background began
-	forks           int64 // saves and rewrites in the background, for which Redis forks
 	loaded, expired int64 // keys, when a file was loaded last
 
 	background background
@@ -68,6 +67,7 @@ func (p *persistence) part() part {
 			return p.waits()
 		},
 		advance: p.advance, flushed: p.flushed, beforeReplies: p.flush, longestSleep: p.longestSleep,
+		info: map[string]func(r *report){"persistence": p.info},
 		last: p.endLoading, end: p.end,
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"github.com/miniredisd/miniredisd/persist/aof"
 )
 
-func (r *report) infoPersistence() {
-	p := &r.s.persist
+func (p *persistence) info(r *report) {
 	b := &p.background
 	isSaving, current, percent, status := 0, int64(-1), 0.0, "ok"
 	all, copied := 0, 0
@@ -19,7 +18,7 @@ func (r *report) infoPersistence() {
 			percent = 100 * float64(copied) / float64(all)
 		}
 	}
-	if r.s.ex.SaveFailed {
+	if p.s.ex.SaveFailed {
 		status = "err"
 	}
 	a := &p.aof
@@ -30,18 +29,18 @@ func (r *report) infoPersistence() {
 	if a.rewrite.failed {
 		rewriteStatus = "err"
 	}
-	isBeside := r.s.ex.Following != nil && r.s.ex.Following.Beside
-	r.fields("loading", number(r.s.isLoading()), "async_loading", number(isBeside),
+	isBeside := p.s.ex.Following != nil && p.s.ex.Following.Beside
+	r.fields("loading", number(p.s.isLoading()), "async_loading", number(isBeside),
 		"current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
 		"current_save_keys_total", all,
-		"rdb_changes_since_last_save", r.s.ks.Stats.Dirty, "rdb_bgsave_in_progress", isSaving,
+		"rdb_changes_since_last_save", p.s.ks.Stats.Dirty, "rdb_bgsave_in_progress", isSaving,
 		"rdb_last_save_time", p.lastSave(),
 		"rdb_last_bgsave_status", status, "rdb_last_bgsave_time_sec", b.took, "rdb_current_bgsave_time_sec", current,
 		"rdb_saves", p.saves, "rdb_last_cow_size", 0,
 		"rdb_last_load_keys_expired", p.expired, "rdb_last_load_keys_loaded", p.loaded,
-		"aof_enabled", oneIf(a.isOn()), "aof_rewrite_in_progress", isRewriting,
-		"aof_rewrite_scheduled", oneIf(a.rewrite.isWanted), "aof_last_rewrite_time_sec", a.rewrite.took,
+		"aof_enabled", number(a.isOn()), "aof_rewrite_in_progress", isRewriting,
+		"aof_rewrite_scheduled", number(a.rewrite.isWanted), "aof_last_rewrite_time_sec", a.rewrite.took,
 		"aof_current_rewrite_time_sec", currentRewrite, "aof_last_bgrewrite_status", rewriteStatus,
 		"aof_rewrites", a.rewrite.count, "aof_rewrites_consecutive_failures", a.rewrite.failures,
 		"aof_last_write_status", a.writeStatus(), "aof_last_cow_size", 0,
@@ -51,17 +50,17 @@ func (r *report) infoPersistence() {
 		if a.writer != nil {
 			st = a.writer.State()
 		}
-		r.fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", oneIf(a.rewrite.isWanted),
-			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", oneIf(st.Syncing), "aof_delayed_fsync", st.Delayed)
+		r.fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", number(a.rewrite.isWanted),
+			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", number(st.Syncing), "aof_delayed_fsync", st.Delayed)
 	}
-	if r.s.isLoading() {
-		r.infoLoading()
+	if p.s.isLoading() {
+		p.infoLoading(r)
 	}
 }
 
 // infoLoading says how far a loading is, and how long it may still last.
-func (r *report) infoLoading() {
-	w := &r.s.persist.progress
+func (p *persistence) infoLoading(r *report) {
+	w := &p.progress
 	usedMemory := int64(0)
 	if w.rdb != nil {
 		usedMemory = w.rdb.UsedMemory
@@ -74,7 +73,7 @@ func (r *report) infoLoading() {
 		percent, left = min(100*float64(w.read)/float64(usedMemory), 99.99), max(usedMemory-w.read, 1)
 	}
 	eta := int64(1)
-	if elapsed := r.s.persist.unix() - w.began; elapsed > 0 {
+	if elapsed := p.unix() - w.began; elapsed > 0 {
 		eta = elapsed * left / (w.read + 1)
 	}
 	r.fields("loading_start_time", w.began, "loading_total_bytes", w.total, "loading_rdb_used_mem", usedMemory,
@@ -86,11 +85,4 @@ func (a *appendOnly) writeStatus() string {
 		return "err"
 	}
 	return "ok"
-}
-
-func oneIf(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
 }

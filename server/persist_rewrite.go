@@ -65,7 +65,7 @@ func (a *appendOnly) beginRewrite() error {
 		return err
 	}
 	r.count++
-	p.forks++
+	p.s.stats.Forks++
 	a.at.now = false
 	saving, job, keep, on := p.savingBase(), r.job, p.s.cfg.AOFDisableAutoGC, p.forBase()
 	write := func(fill func(to io.Writer) error) error {

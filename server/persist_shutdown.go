@@ -37,6 +37,17 @@ type stopping struct {
 	asked     *atomic.Bool // Terminate was called, and the end was neither aborted nor impossible
 }
 
+// part is the place of an end that waits in a pass.
+func (e *stopping) part() part {
+	return part{self: e, advance: e.advance, inScript: e.advance, info: map[string]func(r *report){
+		"shutdown_in_milliseconds": func(r *report) {
+			if e.on {
+				r.fields("shutdown_in_milliseconds", (e.until-e.s.now)/1e6)
+			}
+		},
+	}}
+}
+
 // SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT] (db.c: shutdownCommand)
 // The event loop stops, unless the data cannot be saved. No other command of this pass is executed. ABORT is possible
 // while an end waits: for replicas, for a slow script, or because cron is paused.

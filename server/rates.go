@@ -16,7 +16,6 @@ type figures struct {
 	peakMem  int // bytes
 	process  process
 	resident resident
-	report   []byte // buffer for INFO and CLIENT LIST
 }
 
 // rates are INFO's instantaneous_ fields. They come from samples that cron takes (server.c:

@@ -2,19 +2,18 @@ package server
 
 import "fmt"
 
-// infoReplica writes what INFO says of the link to the master.
-func (r *report) infoReplica() {
-	f := &r.s.follow
-	cfg := r.s.cfg
+// info writes what INFO says of the link to the master.
+func (f *following) info(to *report) {
+	cfg := f.s.cfg
 	status, heard := "down", int64(-1)
 	if f.isUp() {
-		status, heard = "up", (r.s.now-f.link.heard)/1e9
+		status, heard = "up", (f.s.now-f.link.heard)/1e9
 	}
-	offset := r.s.replicas.stream.Offset
+	offset := f.s.replicas.stream.Offset
 	if !f.known {
 		offset = 1
 	}
-	r.fields("master_host", f.host, "master_port", f.port, "master_link_status", status,
+	to.fields("master_host", f.host, "master_port", f.port, "master_link_status", status,
 		"master_last_io_seconds_ago", heard, "master_sync_in_progress", number(f.sync != nil),
 		"slave_read_repl_offset", offset+f.readOnly(), "slave_repl_offset", offset)
 	if y := f.sync; y != nil {
@@ -23,21 +22,21 @@ func (r *report) infoReplica() {
 			percent = 100 * float64(y.read) / float64(y.size)
 		}
 		if f.link != nil {
-			silent = (r.s.now - f.link.heard) / 1e9
+			silent = (f.s.now - f.link.heard) / 1e9
 		}
 		total := max(y.size, 0)
-		r.fields("master_sync_total_bytes", total, "master_sync_read_bytes", y.read,
+		to.fields("master_sync_total_bytes", total, "master_sync_read_bytes", y.read,
 			"master_sync_left_bytes", total-y.read, "master_sync_perc", fmt.Sprintf("%.2f", percent),
 			"master_sync_last_io_seconds_ago", silent)
 	}
 	if !f.isUp() {
 		since := int64(-1)
 		if f.downSince > 0 {
-			since = r.s.persist.unix() - f.downSince
+			since = f.s.persist.unix() - f.downSince
 		}
-		r.fields("master_link_down_since_seconds", since)
+		to.fields("master_link_down_since_seconds", since)
 	}
-	r.fields("slave_priority", cfg.ReplicaPriority, "slave_read_only", number(cfg.ReplicaReadOnly),
+	to.fields("slave_priority", cfg.ReplicaPriority, "slave_read_only", number(cfg.ReplicaReadOnly),
 		"replica_announced", number(cfg.ReplicaAnnounced))
 }
 

@@ -35,8 +35,6 @@ type replicas struct {
 	alone  int64          // ns, by Clock.Timeline: since when there is no replica
 
 	leftFile bool // a file was written for replicas, and nothing else needs it
-
-	full, partial, refused int64 // synchronizations
 }
 
 // The requests that only a server sends to its replicas.
@@ -337,8 +335,6 @@ func (r *replicas) configured() {
 
 // smallestBacklog is in bytes (server.h: CONFIG_REPL_BACKLOG_MIN_SIZE).
 const smallestBacklog = 16 << 10
-
-func (r *replicas) resetStats() { r.full, r.partial, r.refused = 0, 0, 0 }
 
 // left forgets a replica whose connection has ended.
 func (r *replicas) left(c *client) {

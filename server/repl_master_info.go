@@ -4,35 +4,34 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 )
 
-func (r *report) infoReplication() {
-	rs := &r.s.replicas
-	if rs.isTop() {
-		r.fields("role", "master")
+func (r *replicas) info(to *report) {
+	if r.isTop() {
+		to.fields("role", "master")
 	} else {
-		r.fields("role", "slave")
-		r.infoReplica()
+		to.fields("role", "slave")
+		r.s.follow.info(to)
 	}
-	r.fields("connected_slaves", len(rs.all))
+	to.fields("connected_slaves", len(r.all))
 	if r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 {
-		r.fields("min_slaves_good_slaves", rs.good)
+		to.fields("min_slaves_good_slaves", r.good)
 	}
 	n := 0
-	for _, c := range rs.all {
+	for _, c := range r.all {
 		rep := replicaOf(c)
 		lag := int64(0)
 		switch rep.state {
 		case gotRDB:
 			continue
 		case online:
-			lag = rs.lag(c)
+			lag = r.lag(c)
 		}
-		r.line("slave%d:ip=%s,port=%d,state=%s,offset=%d,lag=%d", n, rep.host(c), rep.port, rep.state, rep.acked, lag)
+		to.line("slave%d:ip=%s,port=%d,state=%s,offset=%d,lag=%d", n, rep.host(c), rep.port, rep.state, rep.acked, lag)
 		n++
 	}
-	st := &rs.stream
-	r.fields("master_failover_state", r.s.failover.state.String(), "master_replid", st.ID, "master_replid2", st.ID2,
+	st := &r.stream
+	to.fields("master_failover_state", r.s.failover.state.String(), "master_replid", st.ID, "master_replid2", st.ID2,
 		"master_repl_offset", st.Offset, "second_repl_offset", st.Second,
-		"repl_backlog_active", oneIf(st.Active), "repl_backlog_size", st.Size,
+		"repl_backlog_active", number(st.Active), "repl_backlog_size", st.Size,
 		"repl_backlog_first_byte_offset", st.First(), "repl_backlog_histlen", st.Kept())
 }
 
@@ -62,8 +61,9 @@ func (s *Server) role(c *command.Call) error {
 	return nil
 }
 
-// memory is how many bytes the stream takes, and how many of them only slow replicas need.
-func (r *replicas) memory() (all, behind int) {
-	all = int(r.stream.Mem())
-	return all, max(0, all-int(r.stream.Size+r.stream.Size/16)-smallestBacklog)
+// backlogMem is how many bytes of the stream the backlog takes. What only slow replicas need is behindMem.
+func (r *replicas) backlogMem() int { return int(r.stream.Mem()) - r.behindMem() }
+
+func (r *replicas) behindMem() int {
+	return max(0, int(r.stream.Mem())-int(r.stream.Size+r.stream.Size/16)-smallestBacklog)
 }

@@ -61,12 +61,12 @@ func (s *Server) psync(c *command.Call) error {
 	}
 	id := string(c.Args[1])
 	if r.mayContinue(me, id, from) {
-		r.partial++
+		r.s.stats.PartialSyncs++
 		r.goOn(me, from)
 		return nil
 	}
 	if id[:min(len(id), 1)] != "?" {
-		r.refused++
+		r.s.stats.RefusedSyncs++
 	}
 	r.fullSync(me)
 	return nil
@@ -152,7 +152,7 @@ func (r *replicas) goOn(c *client, from int64) {
 
 // fullSync gives a replica all keys, as soon as there is a snapshot for it.
 func (r *replicas) fullSync(c *client) {
-	r.full++
+	r.s.stats.FullSyncs++
 	r.add(c, waitsForStart)
 	if !r.stream.Active {
 		r.begin()

@@ -104,7 +104,7 @@ func (r *replicas) answer(w *ackWait, out *resp.Writer) {
 		return
 	}
 	out.Array(2)
-	out.Int(int64(oneIf(r.isLocal(w))))
+	out.Int(number(r.isLocal(w)))
 	out.Int(r.acknowledged(w))
 }
 
@@ -144,7 +144,7 @@ func (r *replicas) askOnce() {
 			continue
 		}
 		for _, c := range r.all {
-			n += int64(oneIf(getsStream(c)))
+			n += number(getsStream(c))
 		}
 		if n >= w.replicas {
 			w.asks, r.asksAcks = false, true

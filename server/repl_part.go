@@ -28,9 +28,11 @@ func (s *Server) replication() part {
 			}
 			return -1
 		},
-		memory: func() int {
-			stream, behind := s.replicas.memory()
-			return stream - behind
+		memory: s.replicas.backlogMem,
+		info:   map[string]func(r *report){"replication": s.replicas.info},
+		figures: map[string]func() int{
+			"mem_replication_backlog": s.replicas.backlogMem, "mem_clients_slaves": s.replicas.behindMem,
+			"slave_expires_tracked_keys": func() int { return len(s.follow.own.all) },
 		},
 		configured: func(name string) error {
 			if name == "repl-backlog-size" {

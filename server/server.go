@@ -127,6 +127,10 @@ type Stats struct {
 	Busy, Executing, Cron int64 // ns spent in passes, on commands in them, and in cron
 	LongestPass           int64 // ns
 	MostCommands          int64 // in one pass
+	Forks                 int64 // saves and rewrites in the background, for which Redis forks
+	FullSyncs             int64 // of replicas
+	PartialSyncs          int64
+	RefusedSyncs          int64 // partial ones that became full ones
 	OutputLimitClosed     int64
 	QueryLimitClosed      int64
 	EvictedClients        int64
