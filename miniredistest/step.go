@@ -3,7 +3,7 @@ package miniredistest
 import (
 	"context"
 
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/lab/glass"
 )
 
 // Stepping lets a test stop the server's loop: see Server.Step.

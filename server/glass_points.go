@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/persist/aof"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"

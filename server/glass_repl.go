@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/resp"
 )
 

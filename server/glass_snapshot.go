@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/store"
 )
 

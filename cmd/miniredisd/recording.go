@@ -13,8 +13,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/miniredisd/miniredisd/glass"
-	"github.com/miniredisd/miniredisd/glass/glasshttp"
+	"github.com/miniredisd/miniredisd/lab/glass"
+	"github.com/miniredisd/miniredisd/lab/glass/glasshttp"
 	"github.com/miniredisd/miniredisd/lab/labhttp"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const someRecording = "../../glass/glasshttp/recordings/one-command.loop.gz"
+const someRecording = "../../lab/glass/glasshttp/recordings/one-command.loop.gz"
 
 func get(t *testing.T, url string) (status int, body string) {
 	t.Helper()

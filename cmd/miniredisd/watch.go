@@ -5,9 +5,9 @@ import (
 	"net"
 
 	"github.com/miniredisd/miniredisd/course/claims"
-	"github.com/miniredisd/miniredisd/glass/glasshttp"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
+	"github.com/miniredisd/miniredisd/lab/glass/glasshttp"
 	"github.com/miniredisd/miniredisd/server"
 )
 

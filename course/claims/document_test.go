@@ -13,7 +13,7 @@ import (
 // The tables of docs/claims.md and its Chinese page begin each answer with the verdict, in the words that the
 // screen Claims has for it.
 func TestTheDocumentsGiveTheVerdictsOfTheExperiments(t *testing.T) {
-	screen, err := os.ReadFile(filepath.Join("..", "..", "glass", "glasshttp", "page", "text", "claims.js"))
+	screen, err := os.ReadFile(filepath.Join("..", "..", "lab", "glass", "glasshttp", "page", "text", "claims.js"))
 	require.NoError(t, err)
 	for language, name := range []string{"docs/claims.md", "docs/zh/claims.md"} {
 		page, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))

@@ -17,8 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -151,7 +151,7 @@ func playLostReply(s *story) {
 func TestRecordingsOfThePageShowWhatTheServerDoes(t *testing.T) {
 	for name, a := range recordings() {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join("..", "..", "glass", "glasshttp", "recordings", name+".loop.gz")
+			path := filepath.Join("..", "..", "lab", "glass", "glasshttp", "recordings", name+".loop.gz")
 			now, err := perform(a, nil)
 			require.NoError(t, err)
 			if *update {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/lab/glass"
 )
 
 // How a story uses the gate of package glass: the server makes a snapshot at every event, and stops where

@@ -18,9 +18,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/orphans"
 	"github.com/miniredisd/miniredisd/internal/test/amount"
+	"github.com/miniredisd/miniredisd/lab/glass"
 )
 
 // gradeOf grades a program of students.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/lab/glass"
 )
 
 // inTwoSteps takes the lock with one command and gives it a lease with the next one.

@@ -3,8 +3,8 @@ package stage
 import (
 	"strings"
 
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/lab/glass"
 )
 
 // Decisive returns the lines of a failed test that a student should see. They begin with the pass in which a rule of

@@ -21,9 +21,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )

@@ -16,7 +16,7 @@ import (
 
 // The page of the locks shows findings in two languages. It looks a reason up by its English words.
 func TestThePageExplainsEveryFindingInBothLanguages(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "glass", "glasshttp", "page", "text", "doctor.js"))
+	text, err := os.ReadFile(filepath.Join("..", "glass", "glasshttp", "page", "text", "doctor.js"))
 	require.NoError(t, err)
 	en, zh, found := strings.Cut(string(text), "\n  zh: {\n")
 	require.True(t, found)

@@ -29,7 +29,7 @@ func TestACircleOfModulesIsFound(t *testing.T) {
 // folder of the page.
 func pageModules(t *testing.T) map[string][]string {
 	t.Helper()
-	page := filepath.Join(top(), "glass", "glasshttp", "page")
+	page := filepath.Join(top(), "lab", "glass", "glasshttp", "page")
 	imported := regexp.MustCompile(`\b(?:from|import)[ (]*['"](\.[^'"]+)['"]`)
 	modules := map[string][]string{}
 	for _, pattern := range []string{"*.js", "text/*.js"} {

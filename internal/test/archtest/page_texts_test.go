@@ -47,7 +47,7 @@ type texts struct{ english, chinese map[string]string }
 // pageTexts returns the texts of each file.
 func pageTexts(t *testing.T) map[string]texts {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(top(), "glass", "glasshttp", "page", "text", "*.js"))
+	paths, err := filepath.Glob(filepath.Join(top(), "lab", "glass", "glasshttp", "page", "text", "*.js"))
 	require.NoError(t, err)
 	require.NotEmpty(t, paths)
 	files := map[string]texts{}

@@ -14,20 +14,20 @@ import (
 // for. Nothing may assign to them, so that servers in one process share nothing.
 func constants() map[string]string {
 	return map[string]string{
-		"luaeval/limits.ErrMemory":    "an error to compare with",
-		"luaeval/lualib.boundHoles":   "lowers a bound that gopher-lua keeps for the whole process, once",
-		"internal/config.ErrNoFile":   "an error to compare with",
-		"internal/config.table":       "every directive; Parse reads it",
-		"internal/rdb.crcTables":      "the tables of a polynomial",
-		"internal/double.tenPowers":   "a table of powers of ten",
-		"internal/geo.grid":           "a table of sines and cosines",
-		"server.commands":             "every command; executors only read it",
-		"command.redacted":            "what MONITOR shows instead of a password",
-		"glass/glasshttp.page":        "embedded files",
-		"glass/glasshttp.sourcesJSON": "an embedded file",
-		"course/labs.files":           "embedded files",
-		"docs/lab.page":               "an embedded file",
-		"lab/explore/page.files":      "embedded files",
+		"luaeval/limits.ErrMemory":        "an error to compare with",
+		"luaeval/lualib.boundHoles":       "lowers a bound that gopher-lua keeps for the whole process, once",
+		"internal/config.ErrNoFile":       "an error to compare with",
+		"internal/config.table":           "every directive; Parse reads it",
+		"internal/rdb.crcTables":          "the tables of a polynomial",
+		"internal/double.tenPowers":       "a table of powers of ten",
+		"internal/geo.grid":               "a table of sines and cosines",
+		"server.commands":                 "every command; executors only read it",
+		"command.redacted":                "what MONITOR shows instead of a password",
+		"lab/glass/glasshttp.page":        "embedded files",
+		"lab/glass/glasshttp.sourcesJSON": "an embedded file",
+		"course/labs.files":               "embedded files",
+		"docs/lab.page":                   "an embedded file",
+		"lab/explore/page.files":          "embedded files",
 
 		"miniredistest/miniredis.ErrKeyNotFound":           "an error to compare with",
 		"miniredistest/miniredis.ErrWrongType":             "an error to compare with",
@@ -168,9 +168,9 @@ func starters() map[string]string {
 		"server.giveTurns":  "one for each handshake of TLS, until it is over",
 		"ioworkers.Start":   "one for each I/O thread",
 
-		"glass/glasshttp.events":  "waits for what one page gets",
-		"glass/glasshttp.connect": "reads for one client of the page",
-		"glass/glasshttp.drive":   "one for each connection of a load",
+		"lab/glass/glasshttp.events":  "waits for what one page gets",
+		"lab/glass/glasshttp.connect": "reads for one client of the page",
+		"lab/glass/glasshttp.drive":   "one for each connection of a load",
 
 		"internal/collector.Collect": "collects garbage while a server is idle",
 

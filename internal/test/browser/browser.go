@@ -1,4 +1,4 @@
-// Package browser drives a headless Chromium for tests of the page in glass/glasshttp.
+// Package browser drives a headless Chromium for tests of the page in lab/glass/glasshttp.
 //
 //	test ──> Browser.Start ──> chromium, one child process for all tests of a package
 //	    └──> Page.Do, Eval, Wait, Click ...

@@ -1,9 +1,9 @@
 package glasshttp
 
 import (
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/lab/glass"
 )
 
 // oddSituations are where one strange thing meets another.

@@ -31,7 +31,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/course/labs"
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/lab/labhttp"
 )
 

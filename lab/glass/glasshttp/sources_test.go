@@ -33,7 +33,7 @@ type source struct {
 }
 
 // The page shows the very source that the binary was built from.
-// go test ./glass/glasshttp -run TestSources -update writes it.
+// go test ./lab/glass/glasshttp -run TestSources -update writes it.
 func TestSourcesAreThoseOfTheFunctionsBehindThePoints(t *testing.T) {
 	want := map[string]source{}
 	for _, place := range trace.Points() {
@@ -64,7 +64,7 @@ func requireOneName(t *testing.T, place trace.Place, text string) {
 // find returns a function such as ioworkers.Conn.Read with its comment.
 func find(t *testing.T, path, name string) source {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(path)))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(path)))
 	require.NoError(t, err)
 	set := token.NewFileSet()
 	f, err := parser.ParseFile(set, path, text, parser.ParseComments)

@@ -13,15 +13,15 @@ import (
 
 // What the page says about Redis 7.2, Redis 8, Valkey and this server is the table of docs/threading-model.md: each
 // statement there was read in a source, and names its file and function.
-// go test ./glass/glasshttp -run Versions -update writes the texts of the page.
+// go test ./lab/glass/glasshttp -run Versions -update writes the texts of the page.
 func TestVersionsOfThePageAreThoseOfTheDocument(t *testing.T) {
 	var b strings.Builder
-	fmt.Fprintln(&b, "// Code generated from docs/threading-model.md by go test ./glass/glasshttp -run Versions -update."+
-		" DO NOT EDIT.\nexport default {")
+	fmt.Fprintln(&b, "// Code generated from docs/threading-model.md by go test "+
+		"./lab/glass/glasshttp -run Versions -update. DO NOT EDIT.\nexport default {")
 	for _, lang := range []struct{ name, path string }{
 		{"en", "threading-model.md"}, {"zh", filepath.Join("zh", "threading-model.md")},
 	} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "docs", lang.path))
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", lang.path))
 		require.NoError(t, err)
 		fmt.Fprintf(&b, "  %s: {\n", lang.name)
 		for _, entry := range versions(t, string(text)) {
@@ -36,7 +36,7 @@ func TestVersionsOfThePageAreThoseOfTheDocument(t *testing.T) {
 	}
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, want, string(got), "go test ./glass/glasshttp -run Versions -update writes the file")
+	require.Equal(t, want, string(got), "go test ./lab/glass/glasshttp -run Versions -update writes the file")
 }
 
 // versions returns keys and texts: the title of the section, what was read, the names of the versions, a question and

@@ -24,7 +24,7 @@ func loadsOfThePage() []string {
 }
 
 func TestFiguresOfThePageAreThoseOfTheReport(t *testing.T) {
-	report, err := os.ReadFile(filepath.Join("..", "..", "bench", "report", "models.md"))
+	report, err := os.ReadFile(filepath.Join("..", "..", "..", "bench", "report", "models.md"))
 	require.NoError(t, err)
 	want := figuresOf(t, string(report))
 	path := filepath.Join("page", "figures.js")
@@ -33,7 +33,7 @@ func TestFiguresOfThePageAreThoseOfTheReport(t *testing.T) {
 	}
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, want, string(got), "go test ./glass/glasshttp -run Figures -update writes the file")
+	require.Equal(t, want, string(got), "go test ./lab/glass/glasshttp -run Figures -update writes the file")
 }
 
 // figuresOf writes the module of the page. A row is req/s, CPU and executing us, ceiling, p50 and p99 ms.
@@ -42,8 +42,8 @@ func figuresOf(t *testing.T, report string) string {
 	run := regexp.MustCompile(`(?m)^- (\d{4}-\d\d-\d\d) .*\n- (.*)$`).FindStringSubmatch(report)
 	require.NotNil(t, run, "the report names no machine")
 	var b strings.Builder
-	fmt.Fprintln(&b, "// Code generated from bench/report/models.md by go test ./glass/glasshttp -run Figures -update."+
-		" DO NOT EDIT.")
+	fmt.Fprintln(&b, "// Code generated from bench/report/models.md by go test "+
+		"./lab/glass/glasshttp -run Figures -update. DO NOT EDIT.")
 	fmt.Fprintf(&b, "export const figures = {\n  machine: '%s', date: '%s',\n  loads: [\n", run[2], run[1])
 	for _, load := range loadsOfThePage() {
 		_, section, found := strings.Cut(report, "### "+load+"\n")

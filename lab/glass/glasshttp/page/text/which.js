@@ -1,4 +1,4 @@
-// Code generated from docs/threading-model.md by go test ./glass/glasshttp -run Versions -update. DO NOT EDIT.
+// Code generated from docs/threading-model.md by go test ./lab/glass/glasshttp -run Versions -update. DO NOT EDIT.
 export default {
   en: {
     'which.title': 'Which Redis?',

@@ -14,10 +14,10 @@ import (
 )
 
 // The pictures in docs/watch show every screen in both languages.
-// go test ./glass/glasshttp -run Screenshots -update takes them. Without -update no browser is needed: other tests
+// go test ./lab/glass/glasshttp -run Screenshots -update takes them. Without -update no browser is needed: other tests
 // fill the same screens.
 func TestScreenshotsOfEveryScreen(t *testing.T) {
-	dir := filepath.Join("..", "..", "docs", "watch")
+	dir := filepath.Join("..", "..", "..", "docs", "watch")
 	if update() {
 		takeScreenshots(t, dir)
 	}

@@ -1,4 +1,4 @@
-// Code generated from bench/report/models.md by go test ./glass/glasshttp -run Figures -update. DO NOT EDIT.
+// Code generated from bench/report/models.md by go test ./lab/glass/glasshttp -run Figures -update. DO NOT EDIT.
 export const figures = {
   machine: 'AMD EPYC, 2 cores, Linux 6.18.44-fc-v669', date: '2026-11-25',
   loads: [

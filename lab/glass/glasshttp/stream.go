@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/lab/glass"
 )
 
 // stream is a page that reads /watch/events. Its handler sends what two sources have:

@@ -24,7 +24,7 @@ func cpu(b *testing.B) time.Duration {
 
 // BenchmarkCost shows what a request costs without package glass, with it and nobody looking, and
 // with one reader of the stream. The time of the processors has the client and the reader in it,
-// and is the figure to compare: go test ./glass/glasshttp -bench Cost -count 6
+// and is the figure to compare: go test ./lab/glass/glasshttp -bench Cost -count 6
 func BenchmarkCost(b *testing.B) {
 	for _, c := range []struct {
 		name    string

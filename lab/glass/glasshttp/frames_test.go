@@ -8,7 +8,7 @@ import (
 )
 
 // BenchmarkPage shows how soon the page is there, and how many frames a second it draws while about
-// 10,000 events a second happen: go test ./glass/glasshttp -run none -bench Page -benchtime 1x
+// 10,000 events a second happen: go test ./lab/glass/glasshttp -run none -bench Page -benchtime 1x
 func BenchmarkPage(b *testing.B) {
 	s := start(b)
 	p := chromium.Start(b)

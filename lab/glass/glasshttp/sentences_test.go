@@ -16,9 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -240,7 +240,7 @@ const left = `(async (recordings) => {
 })`
 
 // Every sentence of every situation stands in testdata/sentences.txt, in both languages. Each was read there and
-// compared with Redis's source before it was kept. go test ./glass/glasshttp -run GoldenSentences -update writes
+// compared with Redis's source before it was kept. go test ./lab/glass/glasshttp -run GoldenSentences -update writes
 // the file.
 func TestGoldenSentencesOfEverySituation(t *testing.T) {
 	p := chromium.Start(t)

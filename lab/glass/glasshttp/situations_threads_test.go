@@ -1,8 +1,8 @@
 package glasshttp
 
 import (
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/lab/glass"
 )
 
 // How clients come together, so that main gathers them and I/O threads get them.

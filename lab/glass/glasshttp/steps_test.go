@@ -29,7 +29,7 @@ func at(p *browser.Page) string {
 }
 
 // One command, from the first byte to the reply, one event at a time. Going back shows the same
-// states, and going forward again too. go test ./glass/glasshttp -run GoldenSteps -update writes
+// states, and going forward again too. go test ./lab/glass/glasshttp -run GoldenSteps -update writes
 // the golden file.
 func TestGoldenStepsForwardAndBack(t *testing.T) {
 	s := start(t)
