@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
-	"github.com/miniredisd/miniredisd/lab/explore/page"
+	"github.com/miniredisd/miniredisd/lab/explore/report"
 )
 
 // mostTold is how many findings the message of a test has. The page has all.
@@ -106,7 +106,7 @@ func keepReport(t testing.TB, r *explore.Report, loops [][]byte) (string, error)
 	html, text := filepath.Join(dir, "explore.html"), filepath.Join(dir, "explore.txt")
 	encoded := filepath.Join(dir, "explore.json")
 	var asText, asJSON bytes.Buffer
-	err = errors.Join(page.WriteHTML(html, r, "en"), page.Text(&asText, r, "en"), page.JSON(&asJSON, r))
+	err = errors.Join(report.WriteHTML(html, r, "en"), report.Text(&asText, r, "en"), report.JSON(&asJSON, r))
 	err = errors.Join(err, os.WriteFile(text, asText.Bytes(), 0o600), os.WriteFile(encoded, asJSON.Bytes(), 0o600))
 	names := fmt.Sprintf("report: %s\nas text: %s\nas JSON: %s", html, text, encoded)
 	for i, loop := range loops {

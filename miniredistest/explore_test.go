@@ -10,7 +10,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/lab/explore"
-	"github.com/miniredisd/miniredisd/lab/explore/page"
+	"github.com/miniredisd/miniredisd/lab/explore/report"
 	"github.com/miniredisd/miniredisd/miniredistest"
 )
 
@@ -145,8 +145,8 @@ func TestTwoExplorationsInBubblesAreEqualByteForByte(t *testing.T) {
 		for i := range amount.Count(2, 3) {
 			r := miniredistest.Explored(t, test, miniredistest.Seed(7))
 			var now bytes.Buffer
-			require.NoError(t, page.JSON(&now, r))
-			require.NoError(t, page.HTML(&now, r, "en"))
+			require.NoError(t, report.JSON(&now, r))
+			require.NoError(t, report.HTML(&now, r, "en"))
 			if i == 0 {
 				first = now.Bytes()
 			}

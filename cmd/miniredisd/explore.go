@@ -19,7 +19,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/lab/explore"
-	"github.com/miniredisd/miniredisd/lab/explore/page"
+	"github.com/miniredisd/miniredisd/lab/explore/report"
 	"github.com/miniredisd/miniredisd/lab/explore/trials"
 )
 
@@ -257,13 +257,13 @@ func exploreCode(r *explore.Report) int {
 func (f *exploreFlags) print(out io.Writer, r *explore.Report) error {
 	var files []string
 	if f.html != "" {
-		if err := page.WriteHTML(f.html, r, f.lang); err != nil {
+		if err := report.WriteHTML(f.html, r, f.lang); err != nil {
 			return err
 		}
 		files = append(files, f.html)
 	}
 	if f.json {
-		return page.JSON(out, r)
+		return report.JSON(out, r)
 	}
-	return page.Text(out, r, f.lang, files...)
+	return report.Text(out, r, f.lang, files...)
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
-	"github.com/miniredisd/miniredisd/lab/explore/page"
+	"github.com/miniredisd/miniredisd/lab/explore/report"
 	"github.com/miniredisd/miniredisd/lab/explore/trials"
 )
 
@@ -202,7 +202,7 @@ func (c *conversation) conclude(f *exploreFlags, r *explore.Report, failed error
 		return c.out.Encode(resultLine{Exit: exploreWrong, Summary: text, Text: text})
 	}
 	line := resultLine{Exit: exploreCode(r)}
-	if line.Summary, err = page.Summary(r, f.lang); err != nil {
+	if line.Summary, err = report.Summary(r, f.lang); err != nil {
 		return err
 	}
 	var files []string
@@ -214,18 +214,18 @@ func (c *conversation) conclude(f *exploreFlags, r *explore.Report, failed error
 			}
 			path = filepath.Join(folder, "report.html")
 		}
-		if err := page.WriteHTML(path, r, f.lang); err != nil {
+		if err := report.WriteHTML(path, r, f.lang); err != nil {
 			return err
 		}
 		line.HTML, files = &path, append(files, path)
 	}
-	var text, report bytes.Buffer
-	if err := page.Brief(&text, r, f.lang, files...); err != nil {
+	var text, asJSON bytes.Buffer
+	if err := report.Brief(&text, r, f.lang, files...); err != nil {
 		return err
 	}
-	if err := page.JSON(&report, r); err != nil {
+	if err := report.JSON(&asJSON, r); err != nil {
 		return err
 	}
-	line.Text, line.Report = text.String(), report.Bytes()
+	line.Text, line.Report = text.String(), asJSON.Bytes()
 	return c.out.Encode(line)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
-	"github.com/miniredisd/miniredisd/lab/explore/page"
+	"github.com/miniredisd/miniredisd/lab/explore/report"
 	"github.com/miniredisd/miniredisd/lab/explore/trials"
 )
 
@@ -103,7 +103,7 @@ func (s *story) breaks(r *explore.Report, f *explore.Finding) {
 		alone.Cells[at.Point][at.Fault] = r.Cells[at.Point][at.Fault]
 	}
 	var text bytes.Buffer
-	s.check(page.Brief(&text, &alone, s.run.Lang))
+	s.check(report.Brief(&text, &alone, s.run.Lang))
 	finding, _, _ := strings.Cut(text.String(), "\n\n") // what follows counts the findings
 	s.recorded = f.Loop
 	s.fail(say{"%s", "%s"}, strings.TrimSpace(finding))

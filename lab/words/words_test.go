@@ -95,7 +95,7 @@ func TestATextHasTheSameArgumentsInBothLanguages(t *testing.T) {
 }
 
 // The reasons are the constants of the doctor and the verdict whose names begin with why, and what the doctor says
-// about two holders: the tests of lab/explore/page look for those.
+// about two holders: the tests of lab/explore/report look for those.
 func TestEveryReasonIsThereInBothLanguages(t *testing.T) {
 	found := 0
 	for _, folder := range []string{"doctor", "verdict"} {

@@ -27,7 +27,7 @@ func constants() map[string]string {
 		"lab/glass/glasshttp.sourcesJSON": "an embedded file",
 		"course/labs.files":               "embedded files",
 		"docs/lab.page":                   "an embedded file",
-		"lab/explore/page.files":          "embedded files",
+		"lab/explore/report.files":        "embedded files",
 
 		"miniredistest/miniredis.ErrKeyNotFound":           "an error to compare with",
 		"miniredistest/miniredis.ErrWrongType":             "an error to compare with",

@@ -1,4 +1,4 @@
-package page
+package report
 
 // chinese returns the texts in Chinese, in the words of docs/zh/glossary.md.
 func chinese() map[string]string {

@@ -1,4 +1,4 @@
-package page
+package report
 
 // english returns the texts in English. chinese has the same keys, and each text the same variables.
 func english() map[string]string {

@@ -1,4 +1,4 @@
-// Package page writes what lab/explore has found: for a terminal, for programs, for a browser, and as tests.
+// Package report writes what lab/explore has found: for a terminal, for programs, for a browser, and as tests.
 //
 //	*explore.Report ──> Text   a matrix, the findings, what was not tried, the verdict; 120 columns
 //	                ├─> JSON   everything, with the part that is equal in each run apart
@@ -12,4 +12,4 @@
 // All texts of a report are in two tables with the same keys, english and chinese. Sentences that the doctor, the
 // verdict and lab/explore write are in English. chineseOf translates them, and a test compares it with their
 // source. What has no translation stays in English, and the page says so to a screen reader.
-package page
+package report
