@@ -5,9 +5,8 @@
 //	                ├─> HTML   one file that needs nothing else, in both languages
 //	                └─> Test   one finding as pytest, go test, JUnit or Vitest
 //
-// Clients, keys, tokens, replies and outputs come from strangers. So each text goes through clean, which escapes
-// what is not printable and bounds the length, and commands go through hide, which removes passwords. Pictures are
-// images in the page, so nothing in them can run.
+// Clients, keys, tokens, replies and outputs come from strangers. So each text goes through package clean.
+// Pictures are images in the page, so nothing in them can run.
 //
 // All texts of a report are in two tables with the same keys, english and chinese. Sentences that the doctor, the
 // verdict and lab/explore write are in English. chineseOf translates them, and a test compares it with their

@@ -8,6 +8,14 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/lab/explore/report/clean"
+)
+
+// How much of a text or of a list a report shows.
+const (
+	mostCommands = 60   // lines that make a failure again
+	mostWhys     = 40   // different reasons of one mark
+	mostProgram  = 2000 // characters of the program's command line, or of a path
 )
 
 // fact is a finding with the mark of its cell or pair.
@@ -139,8 +147,8 @@ func (l language) pointAs(r *explore.Report, p explore.Point, request, message s
 	if p.Message {
 		key = message
 	}
-	text := l.say(key, "client", clean(p.Client, longestName), "nth", l.nth(p.N), "command",
-		clean(p.Command, longestName), "key", clean(p.Key, longestName))
+	text := l.say(key, "client", clean.Name(p.Client), "nth", l.nth(p.N), "command",
+		clean.Name(p.Command), "key", clean.Name(p.Key))
 	if r.Masters > 1 {
 		text = l.say("on-master", "point", text, "n", p.Master)
 	}
@@ -152,7 +160,7 @@ func (l language) fault(f explore.Fault) (title, sentence string) {
 	if known, found := l.faults[f.Name]; found {
 		return known.title, known.sentence
 	}
-	return clean(f.Title, longestName), clean(f.Sentence, longestSentence)
+	return clean.Name(f.Title), clean.Sentence(f.Sentence)
 }
 
 // with says how often a finding broke, or nothing if nobody knows.
@@ -188,11 +196,11 @@ func (l language) strikes(r *explore.Report, all []explore.Strike) string {
 func (l language) sentence(r *explore.Report, f *explore.Finding) string {
 	stays := f.Harm == explore.OtherHarm && f.Lock != ""
 	if f.Sentence != "" && (l.code == "en" || f.Harm == explore.OtherHarm && !stays) {
-		return clean(f.Sentence, longestSentence)
+		return clean.Sentence(f.Sentence)
 	}
 	clients, strikes := "", cmp.Or(l.strikes(r, f.Strikes), l.say("strike.none"))
 	for i, c := range f.Clients[:min(len(f.Clients), 5)] {
-		c = clean(c, longestName)
+		c = clean.Name(c)
 		if i > 0 {
 			c = l.say("both", "one", clients, "two", c)
 		}
@@ -208,7 +216,7 @@ func (l language) sentence(r *explore.Report, f *explore.Finding) string {
 	case f.Harm == explore.TwoHolders && f.From > 0:
 		key += ".at"
 	}
-	return l.say(key, "strike", strikes, "clients", cmp.Or(clients, l.say("a-client")), "lock", clean(f.Lock, longestName),
+	return l.say(key, "strike", strikes, "clients", cmp.Or(clients, l.say("a-client")), "lock", clean.Name(f.Lock),
 		"from", offset(f.From))
 }
 
@@ -230,13 +238,13 @@ func seconds(d time.Duration) string {
 
 // program returns the command line, without passwords and on one line.
 func program(r *explore.Report) string {
-	words := hideProgram(r.Program)
+	words := clean.Program(r.Program)
 	for i, w := range words {
 		if w == "" || strings.ContainsAny(w, " \t\"'$&|;<>()*?`\\") {
 			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}
-	return clean(strings.Join(words, " "), mostProgram)
+	return clean.Text(strings.Join(words, " "), mostProgram)
 }
 
 // reason is why several cells have their mark.
@@ -284,4 +292,12 @@ func noReason(r *explore.Report) string {
 		return "time-over"
 	}
 	return "no-reason"
+}
+
+// commands returns the lines that make a failure again. left is how many more there are.
+func commands(f *explore.Finding) (all []string, left int) {
+	for _, line := range f.Commands[:min(len(f.Commands), mostCommands)] {
+		all = append(all, clean.Command(line))
+	}
+	return all, len(f.Commands) - len(all)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/lab/explore/report/clean"
 )
 
 // JSONFormat names the shape of the JSON report. It changes with the shape.
@@ -133,7 +134,7 @@ func JSON(w io.Writer, r *explore.Report) error {
 func reportOf(r *explore.Report) jsonReport {
 	all := facts(r)
 	j := jsonReport{
-		Verdict: verdictOf(r), Program: cleanAll(hideProgram(r.Program)), InTest: r.InTest, Seed: r.Seed,
+		Verdict: verdictOf(r), Program: cleanAll(clean.Program(r.Program)), InTest: r.InTest, Seed: r.Seed,
 		Masters: r.Masters, Server: r.Server, Baselines: r.Baselines, Trials: r.Trials, Confirms: r.Confirms,
 		Untried:   r.Untried,
 		OutOfTime: r.OutOfTime, Counts: map[string]int{}, Points: []jsonPoint{}, Faults: []jsonFault{},
@@ -144,8 +145,8 @@ func reportOf(r *explore.Report) jsonReport {
 		j.Counts[word(m)] = n[m]
 	}
 	for i, p := range r.Points {
-		j.Points = append(j.Points, jsonPoint{clean(p.Client, mostText), p.N, clean(p.Command, mostText),
-			clean(p.Key, mostText), p.Master, p.Message, p.Writes, p.Unstable})
+		j.Points = append(j.Points, jsonPoint{clean.Text(p.Client, mostText), p.N, clean.Text(p.Command, mostText),
+			clean.Text(p.Key, mostText), p.Master, p.Message, p.Writes, p.Unstable})
 		row := []jsonCell{}
 		for k := range r.Faults {
 			row = append(row, cellJSON(all, cellOf(r, i, k)))
@@ -154,7 +155,7 @@ func reportOf(r *explore.Report) jsonReport {
 	}
 	for _, f := range r.Faults {
 		j.Faults = append(j.Faults,
-			jsonFault{clean(f.Name, mostText), clean(f.Title, mostText), clean(f.Sentence, mostText)})
+			jsonFault{clean.Text(f.Name, mostText), clean.Text(f.Title, mostText), clean.Text(f.Sentence, mostText)})
 	}
 	for _, p := range r.Pairs {
 		j.Pairs = append(j.Pairs, jsonPair{strikesJSON(p.Strikes[:]), cellJSON(all, p.Cell)})
@@ -162,9 +163,9 @@ func reportOf(r *explore.Report) jsonReport {
 	for _, f := range all {
 		lines, _ := commands(f.Finding)
 		j.Findings = append(j.Findings, jsonFinding{
-			Mark: word(f.mark), Strikes: strikesJSON(f.Strikes), Sentence: clean(f.Sentence, mostText),
-			Harm: harm(f.Harm), Lock: clean(f.Lock, mostText), Clients: cleanAll(f.Clients), FromMS: f.From.Milliseconds(),
-			Reason: clean(f.Reason, mostText), Fix: clean(f.Fix, mostText), Commands: cleanAll(lines),
+			Mark: word(f.mark), Strikes: strikesJSON(f.Strikes), Sentence: clean.Text(f.Sentence, mostText),
+			Harm: harm(f.Harm), Lock: clean.Text(f.Lock, mostText), Clients: cleanAll(f.Clients), FromMS: f.From.Milliseconds(),
+			Reason: clean.Text(f.Reason, mostText), Fix: clean.Text(f.Fix, mostText), Commands: cleanAll(lines),
 			With: f.With, Without: f.Without, Of: f.Of,
 		})
 	}
@@ -172,7 +173,7 @@ func reportOf(r *explore.Report) jsonReport {
 }
 
 func cellJSON(all []fact, c explore.Cell) jsonCell {
-	j := jsonCell{Mark: word(c.Mark), Why: clean(c.Why, mostText)}
+	j := jsonCell{Mark: word(c.Mark), Why: clean.Text(c.Why, mostText)}
 	if n := numberOf(all, c.Finding); n > 0 {
 		n--
 		j.Finding = &n
@@ -191,14 +192,14 @@ func strikesJSON(all []explore.Strike) []jsonStrike {
 func cleanAll(words []string) []string {
 	all := make([]string, len(words))
 	for i, w := range words {
-		all[i] = clean(w, mostText)
+		all[i] = clean.Text(w, mostText)
 	}
 	return all
 }
 
 // evidenceOf returns what a finding's run left behind, and takes its size from budget.
 func evidenceOf(f *explore.Finding, budget *int) jsonEvidence {
-	output, _ := lines(f.Output)
+	output, _ := clean.Lines(f.Output)
 	e := jsonEvidence{Output: strings.Join(output, "\n"), History: []lab.History{}}
 	entries := 0
 	for _, h := range f.History {
@@ -228,12 +229,12 @@ func evidenceOf(f *explore.Finding, budget *int) jsonEvidence {
 func hideHistory(h lab.History) lab.History {
 	entries := make([]lab.Entry, len(h.Entries))
 	for i, e := range h.Entries {
-		if tellsSecrets(e.Cmd) {
-			e.Reply = hidden
+		if clean.TellsSecrets(e.Cmd) {
+			e.Reply = clean.Hidden
 		}
-		e.Cmd = cleanAll(hide(e.Cmd))
-		e.Key, e.Name, e.Event = clean(e.Key, mostText), clean(e.Name, mostText), clean(e.Event, mostText)
-		e.Reply, e.Keys = clean(e.Reply, mostText), cleanAll(e.Keys)
+		e.Cmd = cleanAll(clean.Words(e.Cmd))
+		e.Key, e.Name, e.Event = clean.Text(e.Key, mostText), clean.Text(e.Name, mostText), clean.Text(e.Event, mostText)
+		e.Reply, e.Keys = clean.Text(e.Reply, mostText), cleanAll(e.Keys)
 		entries[i] = e
 	}
 	h.Entries = entries

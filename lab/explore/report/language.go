@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/lab/explore/report/clean"
 )
 
 // language has all texts of a report in one language. A text has variables, such as {n}.
@@ -27,7 +28,7 @@ func languageOf(code string) (language, error) {
 	case "zh":
 		return language{"zh", chinese(), chineseOf(), patterns(), faultsOf()}, nil
 	}
-	return language{}, fmt.Errorf("there is no report in the language %q, only en and zh", clean(code, longestName))
+	return language{}, fmt.Errorf("there is no report in the language %q, only en and zh", clean.Name(code))
 }
 
 // other returns the language that a reader can switch to.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/lab/explore/report/clean"
 )
 
 // verb is what a step of a test does.
@@ -70,7 +71,7 @@ func steps(f *explore.Finding) (before, during []step, err error) {
 		case line == explore.OthersGoOn:
 			all = append(all, step{verb: settle, master: 1})
 		case line != "" && !strings.HasPrefix(line, "# start the program"):
-			all = append(all, step{verb: remark, words: []string{clean(commandLine(line), longestLine)}})
+			all = append(all, step{verb: remark, words: []string{clean.Line(clean.Command(line))}})
 		}
 	}
 	for i, s := range all {
@@ -120,7 +121,7 @@ func stepOf(words []string) (step, error) {
 	case len(words) > 2 && strings.EqualFold(words[0], "master"):
 		n, err := strconv.Atoi(words[1])
 		if err != nil || n < 1 {
-			return s, fmt.Errorf("there is no master %s", clean(words[1], longestName))
+			return s, fmt.Errorf("there is no master %s", clean.Name(words[1]))
 		}
 		s.master, words = n, words[2:]
 	case len(words) > 1 && strings.EqualFold(words[0], "all"):
@@ -258,7 +259,7 @@ func title(r *explore.Report, f *explore.Finding) (words []string) {
 		if p.Message {
 			kind = "message"
 		}
-		one := fmt.Sprintf("%s at %s %d of %s", r.Faults[s.Fault].Name, kind, p.N, clean(p.Client, 20))
+		one := fmt.Sprintf("%s at %s %d of %s", r.Faults[s.Fault].Name, kind, p.N, clean.Text(p.Client, 20))
 		if i > 0 {
 			one = text + " and " + one
 		}

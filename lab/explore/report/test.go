@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/lab/explore/report/clean"
 )
 
 // dialect writes a test in one language. Each function returns one or several lines of code.
@@ -68,7 +69,7 @@ func Test(w io.Writer, r *explore.Report, f *explore.Finding, language string) e
 			return err
 		}
 	}
-	return fmt.Errorf("there is no test in %q, only %s", clean(language, longestName), strings.Join(Languages(), ", "))
+	return fmt.Errorf("there is no test in %q, only %s", clean.Name(language), strings.Join(Languages(), ", "))
 }
 
 func (d *dialect) test(r *explore.Report, f *explore.Finding) (string, error) {
@@ -76,7 +77,7 @@ func (d *dialect) test(r *explore.Report, f *explore.Finding) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t := &draft{report: r, finding: f, masters: max(r.Masters, 1), program: hideProgram(r.Program), name: title(r, f)}
+	t := &draft{report: r, finding: f, masters: max(r.Masters, 1), program: clean.Program(r.Program), name: title(r, f)}
 	for i, word := range t.program {
 		if len(word) > longestTestLine {
 			return "", fmt.Errorf("word %d of the program has %d bytes", i+1, len(word))
@@ -178,7 +179,7 @@ func (t *draft) staysTaken() bool {
 
 // paste says what a person has to paste into a test whose program is itself a test.
 func (t *draft) paste() string {
-	return "paste here what " + clean(strings.Join(t.program, " "), longestName) + " does with the lock"
+	return "paste here what " + clean.Name(strings.Join(t.program, " ")) + " does with the lock"
 }
 
 // deeper returns lines with a further indent.

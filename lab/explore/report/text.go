@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/lab/explore/report/clean"
 )
 
 // Sizes of the text.
@@ -170,7 +171,7 @@ func (t *text) details(f fact) {
 	for _, part := range []struct{ key, text string }{{"why", f.Reason}, {"fix", f.Fix}} {
 		if part.text != "" {
 			s, _ := t.translate(part.text)
-			t.labelled(t.label(part.key), clean(s, longestSentence))
+			t.labelled(t.label(part.key), clean.Sentence(s))
 		}
 	}
 	if s := t.with(f.Finding); s != "" {
@@ -179,13 +180,13 @@ func (t *text) details(f fact) {
 	if lines, left := commands(f.Finding); len(lines) > 0 {
 		t.line("  ", t.label("again"))
 		for _, line := range lines {
-			t.line("    ", clean(line, longestLine))
+			t.line("    ", clean.Line(line))
 		}
 		if left > 0 {
 			t.line("    ", t.count("again.left", left))
 		}
 	}
-	if lines, left := lines(f.Output); len(lines) > 0 {
+	if lines, left := clean.Lines(f.Output); len(lines) > 0 {
 		t.line("  ", t.label("output"))
 		if left > 0 {
 			t.line("    ", t.count("output.left", left))
@@ -209,7 +210,7 @@ func (t *text) remarks() {
 				why = t.say(noReason(t.r))
 			}
 			head := t.say("remarks.mark", "mark", t.say("mark."+word(m)), "n", reason.count)
-			t.labelled(t.say("label", "label", head), clean(why, longestSentence))
+			t.labelled(t.say("label", "label", head), clean.Sentence(why))
 		}
 		if more := len(all) - mostWhys; more > 0 {
 			t.line("  ", t.count("remarks.left", more))
@@ -232,7 +233,7 @@ func (t *text) end(files []string) {
 		t.b.WriteByte('\n')
 	}
 	for _, path := range files {
-		t.line("", t.say("files", "path", clean(path, mostProgram)))
+		t.line("", t.say("files", "path", clean.Text(path, mostProgram)))
 	}
 	short, explanation := t.verdict(t.r)
 	t.line("", "\n"+explanation)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/lab/explore/report/clean"
 )
 
 // both is a text in the language of the page, and in the one that a reader can switch to. Foreign says that
@@ -127,7 +128,7 @@ func (p *writer) count(key string, n int) both {
 func (p *writer) translated(s string) both {
 	here, same := p.here.translate(s)
 	there, thereSame := p.there.translate(s)
-	b := both{clean(here, longestSentence), clean(there, longestSentence), !same || !thereSame}
+	b := both{clean.Sentence(here), clean.Sentence(there), !same || !thereSame}
 	b.Here, b.There = asSentence(b.Here), asSentence(b.There)
 	return b
 }
@@ -211,12 +212,12 @@ func (p *writer) matrix(v *view) {
 		v.Failures = append(v.Failures, named{title, sentence})
 	}
 	for i, point := range p.r.Points[:min(len(p.r.Points), mostRows)] {
-		who, what := "row.request", clean(point.Command, longestName)+" "+clean(point.Key, longestName)
+		who, what := "row.request", clean.Name(point.Command)+" "+clean.Name(point.Key)
 		if point.Message {
-			who, what = "row.message", clean(point.Key, longestName)
+			who, what = "row.message", clean.Name(point.Key)
 		}
 		row := viewRow{What: what, Unstable: point.Unstable, Who: p.both(func(l language) string {
-			text := l.say(who, "client", clean(point.Client, longestName), "nth", l.nth(point.N))
+			text := l.say(who, "client", clean.Name(point.Client), "nth", l.nth(point.N))
 			if p.r.Masters > 1 {
 				text = l.say("on-master", "point", text, "n", point.Master)
 			}
@@ -250,7 +251,7 @@ func (p *writer) cell(c explore.Cell) viewCell {
 	text := p.both(func(l language) string {
 		s := l.say("mark." + word(c.Mark))
 		if why, _ := l.translate(c.Why); why != "" {
-			s = l.say("cell.why", "mark", s, "why", clean(why, longestLine))
+			s = l.say("cell.why", "mark", s, "why", clean.Line(why))
 		}
 		if n > 0 {
 			s = l.say("cell.finding", "mark", s, "n", n)

@@ -11,14 +11,15 @@ import (
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/lab/explore/report/clean"
 )
 
 func (p *writer) finding(n int, f fact) viewFinding {
 	again, left := commands(f.Finding)
 	for i, line := range again {
-		again[i] = clean(line, longestLine)
+		again[i] = clean.Line(line)
 	}
-	output, before := lines(f.Output)
+	output, before := clean.Lines(f.Output)
 	v := viewFinding{
 		Number: n, Mark: word(f.mark), Word: p.say("mark." + word(f.mark)), Reason: p.translated(f.Reason),
 		Fix: p.translated(f.Fix), File: fmt.Sprintf("explored-%d", n), Commands: strings.Join(again, "\n"),
@@ -85,7 +86,7 @@ func description(svg []byte) string {
 	if found == nil {
 		return ""
 	}
-	return clean(html.UnescapeString(string(found[1])), mostAlt)
+	return clean.Text(html.UnescapeString(string(found[1])), mostAlt)
 }
 
 // history makes the rows of a finding's history.
@@ -100,21 +101,21 @@ func (p *writer) history(all []lab.History) (rows []viewEntry, left both) {
 		for _, e := range hideHistory(lab.History{Entries: h.Entries[:min(len(h.Entries), mostEntries-len(rows))]}).Entries {
 			row := viewEntry{
 				Master: h.Master, Time: fmt.Sprintf("+%s s", strconv.FormatFloat(float64(e.Time-start)/1000, 'f', -1, 64)),
-				Client: clean(e.Name, longestName), Request: clean(lab.Line(e.Cmd), longestLine),
-				Reply: clean(e.Reply, longestLine), Outcome: string(e.Outcome),
+				Client: clean.Name(e.Name), Request: clean.Line(lab.Line(e.Cmd)),
+				Reply: clean.Line(e.Reply), Outcome: string(e.Outcome),
 				Struck: e.Event != lab.EventCommand && e.Client != 0,
 			}
 			if row.Client == "" && e.Client != 0 {
 				row.Client = fmt.Sprintf("client %d", e.Client)
 			}
 			if len(e.Cmd) == 0 {
-				row.Request = clean(strings.TrimSpace(e.Event+" "+e.Key), longestLine)
+				row.Request = clean.Line(strings.TrimSpace(e.Event + " " + e.Key))
 			}
 			if e.Event == lab.EventClock {
 				row.Request = fmt.Sprintf("clock %+d ms", e.To-e.From)
 			}
 			if row.Struck {
-				row.Outcome += " (" + clean(e.Event, longestName) + ")"
+				row.Outcome += " (" + clean.Name(e.Event) + ")"
 			}
 			rows = append(rows, row)
 		}

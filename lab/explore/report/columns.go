@@ -1,67 +1,9 @@
 package report
 
 import (
-	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
-
-// How many characters of a text from a stranger a report shows.
-const (
-	longestName     = 60   // of a client or a key in the name of a point
-	longestSentence = 600  // of a sentence, a reason or a fix
-	longestLine     = 400  // of a command or of a line of output
-	mostOutput      = 40   // last lines of a program's output
-	mostCommands    = 60   // lines that make a failure again
-	mostWhys        = 40   // different reasons of one mark
-	mostProgram     = 2000 // of the program's command line
-)
-
-// clean returns at most n characters of s, on one line. What is not printable is escaped, as LAB LOG does
-// it. A backslash stays as it is, because most texts of a report are escaped already.
-func clean(s string, n int) string {
-	var b strings.Builder
-	for left := n; len(s) > 0; left-- {
-		if left == 0 {
-			fmt.Fprintf(&b, "…(+%d bytes)", len(s))
-			break
-		}
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case strconv.IsPrint(r):
-			b.WriteString(s[:size])
-		case r == '\n', r == '\r', r == '\t':
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		case r < 0x80:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-		s = s[size:]
-	}
-	return b.String()
-}
-
-// lines returns the last lines of a program's output, each of them clean. left is how many came before.
-func lines(output string) (all []string, left int) {
-	output = strings.TrimRight(output, "\r\n")
-	if output == "" {
-		return nil, 0
-	}
-	all = strings.Split(output, "\n")
-	left = max(len(all)-mostOutput, 0)
-	all = all[left:]
-	colour := regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
-	for i, line := range all {
-		line = strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    ")
-		all[i] = clean(hideURLs(colour.ReplaceAllString(line, "")), longestLine)
-	}
-	return all, left
-}
 
 // columns returns how many columns s takes on a terminal.
 func columns(s string) (n int) {

@@ -1,4 +1,4 @@
-package report
+package clean
 
 import (
 	"net/url"
@@ -8,14 +8,13 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/lab"
-	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
-// hidden stands where a secret was. MONITOR says the same.
-const hidden = "(redacted)"
+// Hidden stands where a secret was. MONITOR says the same.
+const Hidden = "(redacted)"
 
-// hide returns the words of a Redis command without its passwords.
-func hide(words []string) []string {
+// Words returns the words of a Redis command without its passwords.
+func Words(words []string) []string {
 	shown := slices.Clone(words)
 	at := func(i int) string {
 		if i < len(words) {
@@ -25,7 +24,7 @@ func hide(words []string) []string {
 	}
 	hideFrom := func(from, to int) {
 		for i := from; i < min(to, len(shown)); i++ {
-			shown[i] = hidden
+			shown[i] = Hidden
 		}
 	}
 	switch at(0) {
@@ -58,8 +57,8 @@ func hide(words []string) []string {
 	return shown
 }
 
-// tellsSecrets reports whether the reply to a command has passwords or their hashes in it.
-func tellsSecrets(words []string) bool {
+// TellsSecrets reports whether the reply to a command has passwords or their hashes in it.
+func TellsSecrets(words []string) bool {
 	if len(words) < 2 {
 		return false
 	}
@@ -85,17 +84,17 @@ func isSecretOption(name string) bool {
 	return false
 }
 
-// hideProgram returns a command line without its passwords: those in URLs, those behind an option such as
+// Program returns a command line without its passwords: those in URLs, those behind an option such as
 // --password, and those of variables such as REDIS_PASSWORD=.
-func hideProgram(words []string) []string {
+func Program(words []string) []string {
 	shown := make([]string, len(words))
 	for i, word := range words {
 		name, _, given := strings.Cut(word, "=")
 		switch {
 		case given && isSecretOption(name):
-			shown[i] = name + "=" + hidden
+			shown[i] = name + "=" + Hidden
 		case i > 0 && strings.HasPrefix(words[i-1], "-") && isSecretOption(words[i-1]):
-			shown[i] = hidden
+			shown[i] = Hidden
 		default:
 			shown[i] = hideURLs(word)
 		}
@@ -113,12 +112,12 @@ func hideURLs(s string) string {
 			return part
 		}
 		scheme, _, _ := strings.Cut(part, "://")
-		return scheme + "://" + hidden + "@"
+		return scheme + "://" + Hidden + "@"
 	})
 }
 
-// commandLine returns a command of a finding as a report shows it.
-func commandLine(line string) string {
+// Command returns a line of a shell or of redis-cli without its passwords. A line of LAB stays as it is.
+func Command(line string) string {
 	words, ok := config.SplitArgs(line)
 	if !ok {
 		words = strings.Fields(line)
@@ -130,18 +129,10 @@ func commandLine(line string) string {
 	if strings.EqualFold(words[0], "redis-cli") {
 		at = 1
 	}
-	shown := hideProgram(words)
-	copy(shown[at:], hide(shown[at:]))
+	shown := Program(words)
+	copy(shown[at:], Words(shown[at:]))
 	if slices.Equal(shown, words) {
 		return line
 	}
 	return lab.Line(shown)
-}
-
-// commands returns the lines that make a failure again. left is how many more there are.
-func commands(f *explore.Finding) (all []string, left int) {
-	for _, line := range f.Commands[:min(len(f.Commands), mostCommands)] {
-		all = append(all, commandLine(line))
-	}
-	return all, len(f.Commands) - len(all)
 }
