@@ -16,7 +16,7 @@ import (
 // command begins with program, such as ./miniredisd, where a page has `go run ./cmd/miniredisd`.
 //
 //	release/README.md ─┐
-//	README.md ─────────┴─> README.md, with the table of documents
+//	docs/README.md ────┴─> README.md, with the shelves of the documents
 //	docs, CHANGELOG.md ──> the same path
 func (s *source) documents(program string) ([]entry, error) {
 	names, err := s.documentNames()
@@ -57,21 +57,29 @@ func (s *source) documentNames() ([]string, error) {
 	return names, nil
 }
 
-// document reads a file. A README is that of the release, and gets the table of documents from the one at the top.
+// document reads a file. A README is that of the release, and ends with the shelves of the documents.
 func (s *source) document(name string) ([]byte, error) {
-	text, err := s.read(name)
-	if err != nil || !strings.HasPrefix(name, "README") {
-		return text, err
+	shelves, isReadme := map[string]string{"README.md": "docs/README.md", "README.zh-CN.md": "docs/zh/README.md"}[name]
+	if !isReadme {
+		return s.read(name)
 	}
 	own, err := s.read(path.Join("release", name))
 	if err != nil {
 		return nil, err
 	}
-	at := bytes.LastIndex(text, []byte("\n## "))
-	if at < 0 {
-		return nil, fmt.Errorf("%s: no table of documents", name)
+	text, err := s.read(shelves)
+	if err != nil {
+		return nil, err
 	}
-	return append(own, text[at:]...), nil
+	at := bytes.Index(text, []byte("\n# "))
+	if at < 0 {
+		return nil, fmt.Errorf("%s: no title", shelves)
+	}
+	text = regexp.MustCompile(`(?m)^#`).ReplaceAll(text[at:], []byte("##"))
+	link := regexp.MustCompile(`\]\(([^)]+)\)`)
+	return append(own, link.ReplaceAllFunc(text, func(l []byte) []byte {
+		return []byte("](" + path.Join(path.Dir(shelves), string(link.FindSubmatch(l)[1])) + ")")
+	})...), nil
 }
 
 // packed returns a page as a release has it.
@@ -86,13 +94,15 @@ func packed(name string, text []byte, program string, names []string) []byte {
 	text = bytes.ReplaceAll(text, []byte("go build ./cmd/miniredisd && "), nil)
 	text = bytes.ReplaceAll(text, []byte("go run ./cmd/miniredisd"), []byte(program))
 	text = bytes.ReplaceAll(text, []byte("./miniredisd"), []byte(program))
-	row := regexp.MustCompile(`(?m)^\| \[[^\]]*\]\(([^)]*)\).*\n`) // of the table of documents
-	text = row.ReplaceAllFunc(text, func(line []byte) []byte {
-		if strings.HasPrefix(name, "README") && !ships(string(row.FindSubmatch(line)[1])) {
-			return nil
-		}
-		return line
-	})
+	if strings.HasPrefix(path.Base(name), "README") {
+		row := regexp.MustCompile(`(?m)^- \[[^\]]*\]\(([^)]*)\).*\n`) // of a shelf
+		text = row.ReplaceAllFunc(text, func(line []byte) []byte {
+			if !ships(string(row.FindSubmatch(line)[1])) {
+				return nil
+			}
+			return line
+		})
+	}
 	return outsideCode(text, func(prose string) string { return unlink(prose, ships) })
 }
 

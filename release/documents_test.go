@@ -75,7 +75,8 @@ func TestTheREADMEOfAnArchiveBeginsWithItsProgram(t *testing.T) {
 			first := regexp.MustCompile("(?s)```sh\n(\\S+)").FindStringSubmatch(text)
 			require.NotNil(t, first, file)
 			require.Equal(t, program, first[1], file)
-			require.Regexp(t, `\n\| \[[^\]]+\]\(docs/(zh/)?locks\.md\) \|`, text, "the table of documents")
+			require.Regexp(t, `(?m)^- \[[^\]]+\]\(docs/(zh/)?locks\.md\)[:：]`, text, "the shelves of the documents")
+			require.Regexp(t, `(?m)^- \[[^\]]+\]\(CHANGELOG\.md\)[:：]`, text, "a page beside the shelves")
 			require.NotContains(t, text, "CONTRIBUTING", "it is not in the archive")
 		}
 	}
