@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// traced is a trace file as a viewer reads it, and with what docs/trace.md says is left out.
+// traced is a trace file as a viewer reads it, and with what docs/trace-for-perfetto.md says is left out.
 type traced struct {
 	TraceEvents []happening `json:"traceEvents"`
 

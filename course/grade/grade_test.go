@@ -284,7 +284,7 @@ func TestLabsAreComplete(t *testing.T) {
 }
 
 func TestTheDocumentsListEveryLab(t *testing.T) {
-	for _, page := range []string{"labs.md", "zh/labs.md"} {
+	for _, page := range []string{"course.md", "zh/course.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", filepath.FromSlash(page)))
 		require.NoError(t, err)
 		for _, l := range List() {

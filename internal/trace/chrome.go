@@ -18,7 +18,7 @@ import (
 // Two spans with the same bind_id are joined by an arrow: a client goes from one thread to another.
 //
 // Most of a line are the names of the format. So a line says nothing that follows from those before it:
-// docs/trace.md lists what is left out.
+// docs/trace-for-perfetto.md lists what is left out.
 func (r *Recorder) WriteJSON(to io.Writer) error {
 	all := r.collect()
 	requests := lives(all)

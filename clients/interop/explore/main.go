@@ -12,7 +12,7 @@
 //	measure.go   package lab/explore with a client in place of a program
 //	record.go    what is recorded of a client, and what varies between runs
 //	replay.go    which cells are tried again, and which have changed
-//	document.go  the generated parts of docs/explored.md
+//	document.go  the generated parts of docs/explore-results.md
 package main
 
 import (
@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	document = "docs/explored.md"
+	document = "docs/explore-results.md"
 	records  = "clients/interop/explore/testdata"
 )
 

@@ -49,7 +49,7 @@ func figures() []figure {
 		{"has %d tests that go red", "", files(interop + "python/golden/*")},
 		{"order for %d weeks", "%d ?周的顺序", matches("docs/instructors.md", `(?m)^\| \d+ \| `)},
 		{"## %d weeks", "## %d ?周", matches("docs/instructors.md", `(?m)^\| \d+ \| `)},
-		{"%d clients, \\d+ trials", "", matches("docs/explored.md", `(?m)^\| \[[\w-]+\]\(#`)},
+		{"%d clients, \\d+ trials", "", matches("docs/explore-results.md", `(?m)^\| \[[\w-]+\]\(#`)},
 		{"every %d clients", "每 ?%d ?个客户端", constant("ioworkers/threads.go", "perThread")},
 		{"fewer than %d readable clients", "", constant("ioworkers/threads.go", "perThread")},
 		{"newest %d events", "最新的 %d 个事件", constant("internal/trace/thread.go", "ringSize")},

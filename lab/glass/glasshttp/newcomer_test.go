@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// docs/watch.md promises three sights to a newcomer. This test presses what the page tells a newcomer to
+// docs/glass-loop.md promises three sights to a newcomer. This test presses what the page tells a newcomer to
 // press, counts, and finds all three: a partial read, a pipeline, and a lock lost by GET and DEL.
 func TestANewcomerSeesThreeThingsInFewClicks(t *testing.T) {
 	s := start(t)
