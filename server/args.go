@@ -43,6 +43,15 @@ func partOf[P any](s *Server) P {
 	panic("no part of this type is attached")
 }
 
+// debugCommand is a subcommand of DEBUG. As in Redis, the table of commands does not list these.
+type debugCommand struct {
+	name, syntax, summary string
+	least, most           int // number of arguments after the name
+	do                    func(c *command.Call, args [][]byte) error
+}
+
+const manyArguments = 1 << 30
+
 // number is a switch in a reply: 1 for on.
 func number(on bool) int64 {
 	if on {

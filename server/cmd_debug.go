@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,21 +11,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// debugCommand is a subcommand of DEBUG. As in Redis, the table of commands does not list these.
-type debugCommand struct {
-	name, syntax, summary string
-	least, most           int // number of arguments after the name
-	do                    func(c *command.Call, args [][]byte) error
-}
-
-const manyArguments = 1 << 30
-
 func (a *admin) debugCommands() []debugCommand {
 	return []debugCommand{
-		{"aof-flush-sleep", "<microseconds>",
-			"Makes the server sleep before each write to the append only file.", 1, 1, a.slowFlush},
-		{"change-repl-id", "",
-			"Gives the history a new ID, so that no replica can go on.", 0, 0, a.s.debugging.changeID},
 		{"config-rewrite-force-all", "",
 			"Rewrites the configuration file with all directives, including defaults.", 0, 0, a.rewriteAll},
 		{"digest", "",
@@ -37,8 +25,6 @@ func (a *admin) debugCommands() []debugCommand {
 			"Describes the hash table for the keys of a database.", 1, 2, debugTable},
 		{"htstats-key", "<key> [full]",
 			"Describes the hash table of a value.", 1, 2, debugTableOfKey},
-		{"loadaof", "",
-			"Deletes all keys and loads the append only file again.", 0, 0, a.s.persist.aof.loadAgain},
 		{"log", "<text>",
 			"Writes a line to the log.", 1, 1, a.debugLog},
 		{"object", "<key>",
@@ -51,12 +37,8 @@ func (a *admin) debugCommands() []debugCommand {
 			"Returns a value of that RESP type.", 1, 1, debugProtocol},
 		{"quicklist-packed-threshold", "<size>",
 			"Puts list elements of at least this size into nodes of their own; 0 means 1gb.", 1, 1, debugPackedThreshold},
-		{"reload", "[MERGE] [NOFLUSH] [NOSAVE]",
-			"Saves all keys and functions to the RDB file, deletes them and loads them again.", 0, 3, a.s.persist.reload},
 		{"replybuffer", "<PEAK-RESET-TIME <NEVER|RESET|milliseconds>|RESIZING <0|1>>",
 			"Does nothing: idle clients have no reply buffer.", 2, 2, debugReplyBuffer},
-		{"replicate", "<argument> [<argument> ...]",
-			"Sends a request to the replicas, as it is.", 1, manyArguments, a.s.debugging.replicate},
 		{"set-active-expire", "<0|1>",
 			"Stops or continues the deletion of expired keys that no command accesses.", 1, 1, a.activeExpire},
 		{"set-disable-deny-scripts", "<0|1>",
@@ -68,13 +50,13 @@ func (a *admin) debugCommands() []debugCommand {
 		{"stringmatch-len", "<length> <pattern>",
 			"Matches a pattern against a string of that many 'a'.", 2, 2, debugMatch},
 		{"trace", "<START|STOP|DUMP path>",
-			"Records what each thread does. DUMP writes a file for Perfetto or chrome://tracing.", 1, 2, a.s.debugging.trace},
+			"Records what each thread does. DUMP writes a file for Perfetto or chrome://tracing.", 1, 2, a.s.recorder.debug},
 	}
 }
 
 // DEBUG subcommand [argument ...] (debug.c: debugCommand)
 func (a *admin) debug(c *command.Call) error {
-	cmds := a.debugCommands()
+	cmds := a.s.parts.debug
 	args := c.Args[2:]
 	for i := range cmds {
 		d := &cmds[i]
@@ -90,7 +72,8 @@ func (a *admin) debug(c *command.Call) error {
 	}
 	c.Array(2*len(cmds) + 1)
 	c.Status("DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
-	for _, d := range cmds {
+	byName := func(x, y debugCommand) int { return strings.Compare(x.name, y.name) }
+	for _, d := range slices.SortedFunc(slices.Values(cmds), byName) {
 		c.Status(strings.TrimSuffix(strings.ToUpper(d.name)+" "+d.syntax, " "))
 		c.Status("    " + d.summary)
 	}
@@ -147,16 +130,6 @@ func (a *admin) rewriteAll(c *command.Call, _ [][]byte) error {
 
 func (a *admin) pauseCron(c *command.Call, args [][]byte) error {
 	a.s.debugging.cronPaused = debugSwitch(args[0])
-	c.OK()
-	return nil
-}
-
-func (a *admin) slowFlush(c *command.Call, args [][]byte) error {
-	us, ok := ascii.ParseInt(args[0])
-	if !ok || us < 0 || us > int64(time.Hour/time.Microsecond) {
-		return store.ErrNotInt
-	}
-	a.s.debugging.flushSleep = time.Duration(us) * time.Microsecond
 	c.OK()
 	return nil
 }

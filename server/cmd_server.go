@@ -15,7 +15,7 @@ type admin struct {
 // part is the place of MONITOR and MIGRATE in a pass.
 func (a *admin) part() part {
 	return part{
-		self: a, installed: a.loadUsers,
+		self: a, installed: a.loadUsers, debug: a.debugCommands(),
 		cron: func() (again bool) {
 			a.migrate.closeUnused(a.s.ex.Clock.Timeline(a.s.now) - int64(migrateSocketTTL))
 			return false

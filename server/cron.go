@@ -49,8 +49,6 @@ func (s *Server) rouse() {
 
 // debugging is what DEBUG has set.
 type debugging struct {
-	s          *Server
 	cronPaused bool // DEBUG PAUSE-CRON 1
 	noExpire   bool // DEBUG SET-ACTIVE-EXPIRE 0
-	flushSleep time.Duration
 }

@@ -223,8 +223,7 @@ func (l *labState) startAgain(lose loss) {
 	l.ex.Scripts.LoadCode(code)
 	l.recorder.into(l.trace)
 	l.stats, l.figures.rates, l.figures.runID = Stats{}, rates{}, newRunID()
-	l.debugging.noExpire, l.debugging.cronPaused, l.attack = false, false, 0
-	l.debugging.flushSleep = 0
+	l.debugging, l.attack, l.persist.aof.slow = debugging{}, 0, 0
 	l.figures.start, l.figures.started, l.figures.peakMem = l.now, l.ks.Now, l.figures.usedMemory()
 	l.clients.setOutputTrigger()
 	l.clients.setMemoryLimits()

@@ -145,7 +145,7 @@ func (s *Server) attachFeatures() {
 // makeParts makes the parts of a new server. Those with methods know the server.
 func (s *Server) makeParts(clock *clock.Clock) {
 	s.clients = clients{s: s, byID: map[int64]*client{}}
-	s.listeners.s, s.pausing.s, s.recorder.s, s.debugging.s = s, s, s, s
+	s.listeners.s, s.pausing.s, s.recorder.s = s, s, s
 	s.admin.s, s.admin.monitors.s = s, s
 	s.persist = newPersistence(s)
 	s.replicas = newReplicas(s)

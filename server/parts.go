@@ -19,6 +19,7 @@ import (
 //	CONFIG SET                    configured      follows a directive, or says why it cannot
 //	overhead                      memory          says how many bytes it takes
 //	INFO                          info, figures   writes the sections and fields of these names, or says a number
+//	DEBUG                         debug           are subcommands
 //	FLUSHALL                      flushed         learns that no key is left
 //	expire                        expired         looks at what the pass has expired
 //	beforeSleep, before write     beforeReplies   what comes before the first reply
@@ -40,6 +41,7 @@ type part struct {
 	memory        func() int
 	info          map[string]func(r *report)
 	figures       map[string]func() int
+	debug         []debugCommand
 	flushed       func()
 	expired       func()               // called only while the trace records details
 	beforeReplies func() (ok bool)     // not ok: no reply may be written, because the server ends
@@ -65,6 +67,7 @@ type parts struct {
 	memory        []func() int
 	info          map[string]func(r *report)
 	figures       map[string]func() int
+	debug         []debugCommand
 	flushed       []func()
 	expired       []func()
 	beforeReplies []func() bool
@@ -91,6 +94,7 @@ func (ps *parts) attach(p part) {
 	}
 	maps.Copy(ps.info, p.info)
 	maps.Copy(ps.figures, p.figures)
+	ps.debug = append(ps.debug, p.debug...)
 	add(&ps.flushed, p.flushed, p.flushed != nil)
 	add(&ps.expired, p.expired, p.expired != nil)
 	add(&ps.beforeReplies, p.beforeReplies, p.beforeReplies != nil)

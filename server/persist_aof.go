@@ -37,6 +37,8 @@ type appendOnly struct {
 
 	brokenSince int64 // ms of persistence.now, when an fsync failed
 
+	slow time.Duration // sleep before each write, for tests
+
 	lock disk.Lock // of the folder
 }
 
@@ -309,7 +311,7 @@ func (p *persistence) flush() (ok bool) {
 
 // flush writes what the pass has changed, and shows it.
 func (a *appendOnly) flush(now int64) error {
-	if sleep := a.p.s.debugging.flushSleep; sleep > 0 && a.writer.State().Buffered > 0 {
+	if sleep := a.slow; sleep > 0 && a.writer.State().Buffered > 0 {
 		time.Sleep(sleep)
 	}
 	show := a.p.hooks.appended

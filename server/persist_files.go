@@ -67,7 +67,7 @@ func (p *persistence) part() part {
 			return p.waits()
 		},
 		advance: p.advance, flushed: p.flushed, beforeReplies: p.flush, longestSleep: p.longestSleep,
-		info: map[string]func(r *report){"persistence": p.info},
+		info: map[string]func(r *report){"persistence": p.info}, debug: p.debug(),
 		last: p.endLoading, end: p.end,
 	}
 }

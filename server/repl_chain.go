@@ -150,19 +150,28 @@ func (r *replicas) restore(from rdb.Replication) (goesOn bool) {
 	return true
 }
 
+// debug are the subcommands of DEBUG that concern the stream.
+func (r *replicas) debug() []debugCommand {
+	return []debugCommand{
+		{"change-repl-id", "",
+			"Gives the history a new ID, so that no replica can go on.", 0, 0, r.changeID},
+		{"replicate", "<argument> [<argument> ...]",
+			"Sends a request to the replicas, as it is.", 1, manyArguments, r.replicate},
+	}
+}
+
 // changeID is DEBUG CHANGE-REPL-ID (replication.c: changeReplicationId).
-func (d *debugging) changeID(c *command.Call, _ [][]byte) error {
-	r := &d.s.replicas
-	d.s.log('*', "Changing replication IDs after receiving change-repl-id")
+func (r *replicas) changeID(c *command.Call, _ [][]byte) error {
+	r.s.log('*', "Changing replication IDs after receiving change-repl-id")
 	r.stream.ID, r.stream.ID2, r.stream.Second = r.newID(), replication.NoID, -1
-	d.s.follow.known = false
+	r.s.follow.known = false
 	c.OK()
 	return nil
 }
 
 // replicate is DEBUG REPLICATE.
-func (d *debugging) replicate(c *command.Call, args [][]byte) error {
-	if r := &d.s.replicas; r.isTop() && r.stream.Active {
+func (r *replicas) replicate(c *command.Call, args [][]byte) error {
+	if r.isTop() && r.stream.Active {
 		r.feed(resp.AppendRequest(nil, args...))
 	}
 	c.OK()

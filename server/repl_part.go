@@ -30,6 +30,7 @@ func (s *Server) replication() part {
 		},
 		memory: s.replicas.backlogMem,
 		info:   map[string]func(r *report){"replication": s.replicas.info},
+		debug:  s.replicas.debug(),
 		figures: map[string]func() int{
 			"mem_replication_backlog": s.replicas.backlogMem, "mem_clients_slaves": s.replicas.behindMem,
 			"slave_expires_tracked_keys": func() int { return len(s.follow.own.all) },

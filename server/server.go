@@ -76,7 +76,7 @@ type Server struct {
 	stats      Stats
 	figures    figures   // for INFO, beside stats
 	recorder   recorder  // of the trace: trace.go
-	debugging  debugging // what DEBUG has set: cmd_debug.go
+	debugging  debugging // what DEBUG has set: cron.go
 	oomScore   oomScore
 
 	// What a plain server does not have.

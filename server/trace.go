@@ -121,15 +121,15 @@ func (rec *recorder) save() {
 	rec.s.log('*', "Trace written to %s", rec.s.cfg.Trace)
 }
 
-// trace is DEBUG TRACE. The server serves nobody while it writes a dump.
-func (d *debugging) trace(c *command.Call, args [][]byte) error {
+// debug is DEBUG TRACE. The server serves nobody while it writes a dump.
+func (rec *recorder) debug(c *command.Call, args [][]byte) error {
 	switch {
 	case is(args[0], "start") && len(args) == 1:
-		d.s.recorder.start()
+		rec.start()
 	case is(args[0], "stop") && len(args) == 1:
-		d.s.recorder.stop()
+		rec.stop()
 	case is(args[0], "dump") && len(args) == 2:
-		if err := d.s.recorder.write(string(args[1])); err != nil {
+		if err := rec.write(string(args[1])); err != nil {
 			return asReply(err)
 		}
 	default:
