@@ -131,7 +131,7 @@ func (s *Server) attachFeatures() {
 	s.parts.attach(s.admin.part())
 	s.parts.attach(s.persist.part())
 	s.parts.attach(s.stopping.part())
-	s.parts.attach(s.replication())
+	attachReplication(s)
 	if s.lab != nil {
 		s.parts.attach(s.lab.part())
 	}

@@ -248,6 +248,25 @@ func (p *persistence) loadBy(l *rdb.Loading) error {
 	return err
 }
 
+// adoptFile makes the file of a master the file of this server.
+func (p *persistence) adoptFile(path string) error {
+	if p.s.cfg.DBFilename == "" {
+		return p.disk.Remove(path)
+	}
+	if err := p.disk.Rename(path, p.path()); err != nil {
+		return err
+	}
+	p.saved = p.unix()
+	if p.s.cfg.RDBDelSyncFiles && p.isOff() {
+		p.s.log('*', "Removing the RDB file obtained from the master. This replica has persistence disabled")
+		return p.disk.Remove(p.path())
+	}
+	return p.disk.SyncDir(p.folder())
+}
+
+// isOff reports whether no file is written without a command that asks for it (server.c: allPersistenceDisabled).
+func (p *persistence) isOff() bool { return p.s.cfg.Save == "" && !p.s.cfg.AppendOnly }
+
 // save writes the file (rdb.c: rdbSave). The log has the reason if it cannot.
 func (p *persistence) save() error {
 	err := p.write()

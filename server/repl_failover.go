@@ -57,8 +57,7 @@ const (
 )
 
 // FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds] (replication.c: failoverCommand)
-func (s *Server) failoverCommand(c *command.Call) error {
-	v := &s.failover
+func (v *failover) failoverCommand(c *command.Call) error {
 	if len(c.Args) == 2 && is(c.Args[1], "abort") {
 		if v.state == noFailover {
 			return errNoFailover
@@ -76,15 +75,15 @@ func (s *Server) failoverCommand(c *command.Call) error {
 	}
 	v.host, v.port, v.force, v.state = want.host, want.port, want.force, waitsForSync
 	if v.host != "" {
-		s.log('*', "FAILOVER requested to %s:%d.", v.host, v.port)
+		v.s.log('*', "FAILOVER requested to %s:%d.", v.host, v.port)
 	} else {
-		s.log('*', "FAILOVER requested to any replica.")
+		v.s.log('*', "FAILOVER requested to any replica.")
 	}
 	if ms > 0 {
-		v.until = s.replicas.now() + ms*int64(time.Millisecond)
-		v.timer = s.at(v.until, func() { v.timer = nil }) // advance looks at the time
+		v.until = v.s.replicas.now() + ms*int64(time.Millisecond)
+		v.timer = v.s.at(v.until, func() { v.timer = nil }) // advance looks at the time
 	}
-	s.pausing.begin(byFailover, command.PauseWrites, forever)
+	v.s.pausing.begin(byFailover, command.PauseWrites, forever)
 	c.OK()
 	return nil
 }

@@ -53,11 +53,11 @@ func followRows() []command.Row {
 		row("replicaof", syntax,
 			3, flags, "server", "5.0.0",
 			"O(1)",
-			"Makes this server a replica of another one, or a master.", (*Server).replicaOf),
+			"Makes this server a replica of another one, or a master.", (*following).replicaOf),
 		row("slaveof", syntax,
 			3, flags, "server", "1.0.0",
 			"O(1)",
-			"Does the same as REPLICAOF, under its old name.", (*Server).replicaOf),
+			"Does the same as REPLICAOF, under its old name.", (*following).replicaOf),
 	}
 }
 
@@ -71,16 +71,15 @@ const (
 
 // REPLICAOF host port | NO ONE (replication.c: replicaofCommand)
 // SLAVEOF host port | NO ONE (replication.c: replicaofCommand)
-func (s *Server) replicaOf(c *command.Call) error {
-	f := &s.follow
-	by := s.clients.describe(s.clients.of(c.Sess))
-	if s.failover.state != noFailover {
+func (f *following) replicaOf(c *command.Call) error {
+	by := f.s.clients.describe(f.s.clients.of(c.Sess))
+	if f.s.failover.state != noFailover {
 		return errFailingOver
 	}
 	if is(c.Args[1], "no") && is(c.Args[2], "one") {
 		if f.host != "" {
 			f.promote()
-			s.log('*', "MASTER MODE enabled (user request from '%s')", by)
+			f.s.log('*', "MASTER MODE enabled (user request from '%s')", by)
 		}
 		c.OK()
 		return nil
@@ -90,18 +89,18 @@ func (s *Server) replicaOf(c *command.Call) error {
 	switch {
 	case !ok || port < 0 || port > maxPort:
 		return errMasterPort
-	case s.bubble != nil && !s.isSelf(host, int(port)) && peerAt(s, host, int(port)) == nil:
+	case f.s.bubble != nil && !f.isSelf(host, int(port)) && peerAt(f.s, host, int(port)) == nil:
 		return errBubbleLink
 	case f.host != "" && strings.EqualFold(f.host, host) && f.port == int(port):
-		s.log('*', "REPLICAOF would result into synchronization with the master we are already connected with. "+
+		f.s.log('*', "REPLICAOF would result into synchronization with the master we are already connected with. "+
 			"No operation performed.")
 		c.Status(alreadyFollows)
 		return nil
-	case s.isSelf(host, int(port)):
+	case f.isSelf(host, int(port)):
 		return errOwnMaster
 	}
 	f.follow(host, int(port))
-	s.log('*', "REPLICAOF %s:%d enabled (user request from '%s')", host, port, by)
+	f.s.log('*', "REPLICAOF %s:%d enabled (user request from '%s')", host, port, by)
 	c.OK()
 	return nil
 }
@@ -113,7 +112,7 @@ func (f *following) start() error {
 	switch {
 	case !ok || err != nil || f.host != "":
 		return nil
-	case f.s.isSelf(host, n):
+	case f.isSelf(host, n):
 		return errOwnMaster
 	case f.s.bubble != nil && peerAt(f.s, host, n) == nil:
 		return errBubbleLink
@@ -135,7 +134,7 @@ func (f *following) follow(host string, port int) {
 		f.known, f.db = true, 0 // the new master begins with SELECT
 		f.doubtExec()
 	}
-	f.s.endWaits()
+	f.endWaits()
 	f.host, f.port = host, port
 	f.s.cfg.ReplicaOf = host + " " + strconv.Itoa(port)
 	f.configure()
@@ -244,10 +243,10 @@ func (f *following) end() {
 }
 
 // endWaits ends the waits of all blocked clients, and closes them after the reply. Who waits for a lab waits on.
-func (s *Server) endWaits() {
-	for _, c := range s.clients.byAge() {
-		if c.sess.Hold == command.Blocked && !s.link.waitsOn(c) {
-			s.ex.Unblock(&c.sess, command.ErrRoleChanged)
+func (f *following) endWaits() {
+	for _, c := range f.s.clients.byAge() {
+		if c.sess.Hold == command.Blocked && !f.s.link.waitsOn(c) {
+			f.s.ex.Unblock(&c.sess, command.ErrRoleChanged)
 			c.sess.CloseAfterReply = true
 		}
 	}

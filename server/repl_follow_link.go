@@ -98,11 +98,11 @@ func resolveMaster(host string) ([]netip.Addr, error) {
 }
 
 // isSelf reports whether a host and a port are those of this server.
-func (s *Server) isSelf(host string, port int) bool {
+func (f *following) isSelf(host string, port int) bool {
 	switch {
-	case s.bubble != nil:
-		return port == s.port
-	case port != s.cfg.Port:
+	case f.s.bubble != nil:
+		return port == f.s.port
+	case port != f.s.cfg.Port:
 		return false
 	}
 	addrs, _ := resolveMaster(host) // the link says later what is wrong with the name

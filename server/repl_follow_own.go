@@ -35,7 +35,7 @@ func (f *following) remember(c *command.Call) {
 		}
 	}
 	if len(f.own.all) > 0 && f.own.timer == nil {
-		f.own.timer = f.s.later(ownPeriod, f.expireOwn)
+		f.own.timer = f.s.replicas.later(ownPeriod, f.expireOwn)
 	}
 }
 
@@ -55,14 +55,14 @@ func (f *following) expireOwn() {
 		}
 	}
 	if len(f.own.all) > 0 {
-		f.own.timer = f.s.later(ownPeriod, f.expireOwn)
+		f.own.timer = f.s.replicas.later(ownPeriod, f.expireOwn)
 	}
 }
 
 // forgetOwn leaves the keys to what deletes those of a master.
 func (f *following) forgetOwn() {
 	if f.own.timer != nil {
-		f.s.cancelLater(f.own.timer)
+		f.s.replicas.cancelLater(f.own.timer)
 	}
 	f.own = ownKeys{}
 }

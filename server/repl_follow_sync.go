@@ -46,7 +46,7 @@ const (
 func (f *following) beginFile(size int64) {
 	y, how := f.sync, f.s.cfg.ReplDisklessLoad
 	y.begun, y.size = true, size
-	y.direct = how == "swapdb" || how == "on-empty-db" && f.s.keys() == 0
+	y.direct = how == "swapdb" || how == "on-empty-db" && f.keys() == 0
 	to := "to disk"
 	if y.direct {
 		to = "to parser"
@@ -147,7 +147,7 @@ func (f *following) beginLoading(beside bool) {
 	f.configure()
 	f.s.log('*', "MASTER <-> REPLICA sync: Loading DB in memory")
 	p.progress = progress{began: p.unix(), total: max(y.size, 0), rdb: y.loading}
-	y.loader = f.s.newLoader(y.loading)
+	y.loader = newLoader(f.s.ks, y.loading)
 }
 
 // loadMore gives the loader of a file on the disk its part of a pass.
@@ -220,25 +220,6 @@ func (f *following) swap() {
 	}
 }
 
-// adoptFile makes the file of a master the file of this server.
-func (p *persistence) adoptFile(path string) error {
-	if p.s.cfg.DBFilename == "" {
-		return p.disk.Remove(path)
-	}
-	if err := p.disk.Rename(path, p.path()); err != nil {
-		return err
-	}
-	p.saved = p.unix()
-	if p.s.cfg.RDBDelSyncFiles && p.isOff() {
-		p.s.log('*', "Removing the RDB file obtained from the master. This replica has persistence disabled")
-		return p.disk.Remove(p.path())
-	}
-	return p.disk.SyncDir(p.folder())
-}
-
-// isOff reports whether no file is written without a command that asks for it (server.c: allPersistenceDisabled).
-func (p *persistence) isOff() bool { return p.s.cfg.Save == "" && !p.s.cfg.AppendOnly }
-
 // abortSync throws away what has come of a full synchronization. Keys that are loaded in part go, too.
 func (f *following) abortSync() {
 	y := f.sync
@@ -273,8 +254,8 @@ func (f *following) closeSync() {
 }
 
 // keys is the number of keys in all databases.
-func (s *Server) keys() (n int) {
-	for _, db := range s.ks.DBs {
+func (f *following) keys() (n int) {
+	for _, db := range f.s.ks.DBs {
 		n += db.Len()
 	}
 	return n
@@ -295,7 +276,7 @@ type loader struct {
 
 const errStopped store.Error = "the synchronization was given up"
 
-func (s *Server) newLoader(loading *rdb.Loading) *loader {
+func newLoader(ks *store.Keyspace, loading *rdb.Loading) *loader {
 	l := &loader{}
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {
 		l.wait = yield
@@ -304,9 +285,9 @@ func (s *Server) newLoader(loading *rdb.Loading) *loader {
 	})
 	l.stop = stop
 	l.resume = func() {
-		s.ks.Loading = true // nothing expires: the master says when
-		s.ks.Quietly(func() { next() })
-		s.ks.Loading = false
+		ks.Loading = true // nothing expires: the master says when
+		ks.Quietly(func() { next() })
+		ks.Loading = false
 	}
 	return l
 }

@@ -1,15 +1,10 @@
 package server
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"net/netip"
-
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
-	"github.com/miniredisd/miniredisd/store"
 )
 
 // shaking is the handshake of TLS on the link to the master, for tls-replication. As with those of clients, a goroutine
@@ -117,41 +112,3 @@ func (l *link) write(p []byte) (int, error) {
 		return n, nil
 	}
 }
-
-// clientConfig makes the configuration for the link to a master, nil if the log has the reason why it cannot. As in
-// Redis the master's certificate must come from a CA that this server knows, and its name does not matter.
-func (hs *handshakes) clientConfig(host string) *tls.Config {
-	if !hs.configure(false) {
-		return nil
-	}
-	made := hs.config.Clone()
-	roots := made.RootCAs
-	if roots == nil {
-		roots = made.ClientCAs
-	}
-	if cert, key := hs.s.cfg.TLSClientCertFile, hs.s.cfg.TLSClientKeyFile; cert != "" && key != "" && hs.s.cfg.TLS == nil {
-		pair, ok := hs.certificate(hs.s.cfg.Relative(cert), hs.s.cfg.Relative(key))
-		if !ok {
-			return nil
-		}
-		made.Certificates = []tls.Certificate{pair}
-	}
-	if _, err := netip.ParseAddr(host); err != nil {
-		made.ServerName = host
-	}
-	made.InsecureSkipVerify = true // VerifyConnection does it
-	made.VerifyConnection = func(state tls.ConnectionState) error {
-		if len(state.PeerCertificates) == 0 {
-			return errNoCertificate
-		}
-		between := x509.NewCertPool()
-		for _, cert := range state.PeerCertificates[1:] {
-			between.AddCert(cert)
-		}
-		_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between})
-		return err
-	}
-	return made
-}
-
-const errNoCertificate store.Error = "the master has no certificate"

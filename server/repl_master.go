@@ -79,26 +79,26 @@ func (r *replicas) watch() {
 }
 
 // schedule calls everySecond in a second.
-func (r *replicas) schedule() { r.timer = r.s.later(time.Second, r.everySecond) }
+func (r *replicas) schedule() { r.timer = r.later(time.Second, r.everySecond) }
 
 // later is after for what begins again each time. The clock of a lab may leap over years, so there d is real time.
-func (s *Server) later(d time.Duration, fn func()) *reactor.Timer {
-	if !s.link.realTime {
-		return s.after(d, fn)
+func (r *replicas) later(d time.Duration, fn func()) *reactor.Timer {
+	if !r.s.link.realTime {
+		return r.s.after(d, fn)
 	}
-	return s.loop.After(d, func() time.Duration {
-		s.inbox.posted = append(s.inbox.posted, fn) // where commands are executed
+	return r.s.loop.After(d, func() time.Duration {
+		r.s.inbox.posted = append(r.s.inbox.posted, fn) // where commands are executed
 		return 0
 	})
 }
 
 // cancelLater is for a timer of later.
-func (s *Server) cancelLater(t *reactor.Timer) {
-	if !s.link.realTime {
-		s.timers.Cancel(t)
+func (r *replicas) cancelLater(t *reactor.Timer) {
+	if !r.s.link.realTime {
+		r.s.timers.Cancel(t)
 		return
 	}
-	s.loop.Cancel(t)
+	r.s.loop.Cancel(t)
 }
 
 // end forgets the backlog, because no replica has come for long.
@@ -111,7 +111,7 @@ func (r *replicas) end() {
 // startAgain makes the state that newReplicas makes, for LAB CRASH. The clients have gone.
 func (r *replicas) startAgain() {
 	if r.timer != nil {
-		r.s.cancelLater(r.timer)
+		r.cancelLater(r.timer)
 	}
 	s := r.s
 	*r = newReplicas(s)

@@ -14,43 +14,43 @@ func replicaRows() []command.Row {
 		row("sync", "",
 			1, link, "server", "1.0.0",
 			"O(1)",
-			"Makes this connection a replica: it gets all keys, then the stream of changes.", (*Server).syncCommand),
+			"Makes this connection a replica: it gets all keys, then the stream of changes.", (*replicas).syncCommand),
 		row("psync", "replicationid offset:integer",
 			-3, link, "server", "2.8.0",
 			"O(1)",
-			"Makes this connection a replica that goes on where it was, or gets all keys first.", (*Server).psync),
+			"Makes this connection a replica that goes on where it was, or gets all keys first.", (*replicas).psync),
 		row("replconf", "",
 			-1, command.Admin|command.NoScript|command.Loading|command.Stale|command.AllowBusy, "server", "3.0.0",
 			"O(1)",
-			"Says what a replica can do and how far it is.", (*Server).replconf),
+			"Says what a replica can do and how far it is.", (*replicas).replconf),
 		row("role", "",
 			1, command.NoScript|command.Loading|command.Stale|command.Fast|command.Dangerous|command.InAdmin,
 			"server", "2.8.12",
 			"O(1)",
-			"Returns the replication role of this server, its offset and its replicas.", (*Server).role),
+			"Returns the replication role of this server, its offset and its replicas.", (*replicas).role),
 		row("failover", "[target: TO host port:integer [FORCE]] [ABORT] [TIMEOUT milliseconds]",
 			-1, command.Admin|command.NoScript|command.Stale, "server", "6.2.0",
 			"O(1)",
-			"Hands the role of the master over to a replica that has everything.", (*Server).failoverCommand),
+			"Hands the role of the master over to a replica that has everything.", (*failover).failoverCommand),
 	}
 }
 
 // REPLCONF [option value ...] (replication.c: replconfCommand)
-func (s *Server) replconf(c *command.Call) error {
-	me := s.running
+func (r *replicas) replconf(c *command.Call) error {
+	me := r.s.running
 	if me.internal != nil || len(c.Args)%2 == 0 {
 		return errSyntax
 	}
-	rep := s.replicas.of(me)
+	rep := r.of(me)
 	for i := 1; i < len(c.Args); i += 2 {
 		switch name := c.Args[i]; {
 		case is(name, "ack"):
-			s.replicas.heard(me, c.Args[i+1:])
+			r.heard(me, c.Args[i+1:])
 			return nil
 		case is(name, "getack"): // it asks a replica
 			return nil
 		default:
-			if err := rep.set(s, name, c.Args[i+1]); err != nil {
+			if err := rep.set(r.s, name, c.Args[i+1]); err != nil {
 				return err
 			}
 		}

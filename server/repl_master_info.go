@@ -36,12 +36,11 @@ func (r *replicas) info(to *report) {
 }
 
 // ROLE (replication.c: roleCommand)
-func (s *Server) role(c *command.Call) error {
-	if s.follow.host != "" {
-		s.follow.role(c)
+func (r *replicas) role(c *command.Call) error {
+	if r.s.follow.host != "" {
+		r.s.follow.role(c)
 		return nil
 	}
-	r := &s.replicas
 	c.Array(3)
 	c.BulkString("master")
 	c.Int(r.stream.Offset)

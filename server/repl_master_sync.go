@@ -41,14 +41,14 @@ const (
 func (y *fullSync) isStreamed() bool { return y != nil && y.mark != "" }
 
 // PSYNC replicationid offset (replication.c: syncCommand)
-func (s *Server) psync(c *command.Call) error {
-	r, me := &s.replicas, s.running
+func (r *replicas) psync(c *command.Call) error {
+	me := r.s.running
 	from, isNumber := ascii.ParseInt(c.Args[2])
 	switch {
 	case me.sess.Replica || c.Sess.Monitor:
 		return nil
 	case len(c.Args) > 3 && is(c.Args[3], "failover"):
-		if err := s.failover.takeOver(c); err != nil {
+		if err := r.s.failover.takeOver(c); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (s *Server) psync(c *command.Call) error {
 		return err
 	}
 	if !isNumber {
-		s.log('#', "Replica %s asks for synchronization but with a wrong offset", r.name(me))
+		r.s.log('#', "Replica %s asks for synchronization but with a wrong offset", r.name(me))
 		return store.ErrNotInt
 	}
 	id := string(c.Args[1])
@@ -73,17 +73,16 @@ func (s *Server) psync(c *command.Call) error {
 }
 
 // SYNC (replication.c: syncCommand)
-func (s *Server) syncCommand(c *command.Call) error {
-	me := s.running
-	switch {
-	case me.sess.Replica || c.Sess.Monitor:
+func (r *replicas) syncCommand(c *command.Call) error {
+	me := r.s.running
+	if me.sess.Replica || c.Sess.Monitor {
 		return nil
 	}
-	if err := s.replicas.ask(me); err != nil {
+	if err := r.ask(me); err != nil {
 		return err
 	}
 	replicaOf(me).old = true
-	s.replicas.fullSync(me)
+	r.fullSync(me)
 	return nil
 }
 

@@ -25,11 +25,11 @@ func waitRows() []command.Row {
 		row("wait", "numreplicas:integer timeout:integer",
 			3, flags, "generic", "3.0.0",
 			"O(1)",
-			"Waits until replicas have received this connection's writes.", (*Server).wait),
+			"Waits until replicas have received this connection's writes.", (*replicas).wait),
 		row("waitaof", "numlocal:integer numreplicas:integer timeout:integer",
 			4, command.NoScript|flags, "generic", "7.2.0",
 			"O(1)",
-			"Waits until this connection's writes are in append-only files.", (*Server).waitAOF),
+			"Waits until this connection's writes are in append-only files.", (*replicas).waitAOF),
 	}
 }
 
@@ -40,8 +40,8 @@ const (
 )
 
 // WAIT numreplicas timeout (replication.c: waitCommand)
-func (s *Server) wait(c *command.Call) error {
-	if s.follow.host != "" {
+func (r *replicas) wait(c *command.Call) error {
+	if r.s.follow.host != "" {
 		return command.ErrWaitReplica
 	}
 	n, ok := ascii.ParseInt(c.Args[1])
@@ -52,13 +52,13 @@ func (s *Server) wait(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	s.replicas.await(c, ms, ackWait{offset: c.Sess.Offset, replicas: n})
+	r.await(c, ms, ackWait{offset: c.Sess.Offset, replicas: n})
 	return nil
 }
 
 // WAITAOF numlocal numreplicas timeout (replication.c: waitaofCommand)
 // For this server it waits for all changes so far. Redis leaves out those of others since the client's last command.
-func (s *Server) waitAOF(c *command.Call) error {
+func (r *replicas) waitAOF(c *command.Call) error {
 	local, ok := ascii.ParseInt(c.Args[1])
 	if !ok {
 		return store.ErrNotInt
@@ -74,13 +74,13 @@ func (s *Server) waitAOF(c *command.Call) error {
 	switch {
 	case err != nil:
 		return err
-	case s.follow.host != "":
+	case r.s.follow.host != "":
 		return command.ErrWaitAOFReplica
-	case local > 0 && !s.cfg.AppendOnly:
+	case local > 0 && !r.s.cfg.AppendOnly:
 		return errNoAOF
 	}
-	s.replicas.await(c, ms, ackWait{
-		offset: c.Sess.Offset, replicas: n, disk: true, local: local > 0, bytes: s.persist.aof.at.appended,
+	r.await(c, ms, ackWait{
+		offset: c.Sess.Offset, replicas: n, disk: true, local: local > 0, bytes: r.s.persist.aof.at.appended,
 	})
 	return nil
 }

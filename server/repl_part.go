@@ -2,59 +2,70 @@ package server
 
 import "time"
 
-// replication is the place of replicas, and of a replica, in a pass.
-func (s *Server) replication() part {
+// attachReplication gives replicas, and the link to a master, their places in a pass, and tells the files of them.
+func attachReplication(s *Server) {
 	s.persist.history = historyHooks{
 		place: s.replicas.place, restore: s.replicas.restore, fsynced: s.replicas.noteFsync,
 		offset: func() int64 { return s.replicas.stream.Offset }, loads: s.follow.configure,
 		haveAll: s.replicas.haveAll, ask: s.replicas.askNow, logLag: s.replicas.logLag,
 	}
+	s.parts.attach(part{self: &s.failover, advance: s.failover.advance})
+	s.parts.attach(s.replicas.part())
+	s.parts.attach(s.follow.part())
+}
+
+func (r *replicas) part() part {
 	return part{
-		started: s.follow.start,
-		advance: func() {
-			s.failover.advance()
-			if s.follow.host != "" && !s.persist.loads() {
-				s.follow.advance()
-			}
-		},
-		beforeReplies: func() (ok bool) {
-			s.replicas.handOver()
-			return true
-		},
-		served: s.replicas.answerFsynced,
-		longestSleep: func() time.Duration {
-			if s.replicas.isUrgent() || s.follow.isUrgent() {
-				return 0
-			}
-			return -1
-		},
-		memory: s.replicas.backlogMem,
-		info:   map[string]func(r *report){"replication": s.replicas.info},
-		debug:  s.replicas.debug(),
-		figures: map[string]func() int{
-			"mem_replication_backlog": s.replicas.backlogMem, "mem_clients_slaves": s.replicas.behindMem,
-			"slave_expires_tracked_keys": func() int { return len(s.follow.own.all) },
-		},
+		self: r,
 		configured: func(name string) error {
 			if name == "repl-backlog-size" {
-				s.cfg.ReplBacklogSize = max(s.cfg.ReplBacklogSize, smallestBacklog)
+				r.s.cfg.ReplBacklogSize = max(r.s.cfg.ReplBacklogSize, smallestBacklog)
 			}
-			s.replicas.configured()
-			s.follow.configure()
+			r.configured()
 			return nil
 		},
-		left: s.forgetPeer, last: s.follow.abortSync,
-		stop: func() {
-			s.replicas.flush()
-			s.follow.end()
+		beforeReplies: func() (ok bool) {
+			r.handOver()
+			return true
 		},
+		longestSleep: func() time.Duration { return noneIf(r.isUrgent()) },
+		served:       r.answerFsynced, left: r.left, stop: r.flush,
+		memory: r.backlogMem,
+		info:   map[string]func(to *report){"replication": r.info},
+		figures: map[string]func() int{
+			"mem_replication_backlog": r.backlogMem, "mem_clients_slaves": r.behindMem,
+		},
+		debug: r.debug(),
 	}
 }
 
-// forgetPeer forgets a replica, or the master.
-func (s *Server) forgetPeer(c *client) {
-	s.replicas.left(c)
-	if c.sess.Master {
-		s.follow.lost(c)
+func (f *following) part() part {
+	return part{
+		self: f, started: f.start,
+		advance: func() {
+			if f.host != "" && !f.s.persist.loads() {
+				f.advance()
+			}
+		},
+		configured: func(string) error {
+			f.configure()
+			return nil
+		},
+		left: func(c *client) {
+			if c.sess.Master {
+				f.lost(c)
+			}
+		},
+		longestSleep: func() time.Duration { return noneIf(f.isUrgent()) },
+		last:         f.abortSync, stop: f.end,
+		figures: map[string]func() int{"slave_expires_tracked_keys": func() int { return len(f.own.all) }},
 	}
+}
+
+// noneIf is no sleep if something is urgent, else any sleep.
+func noneIf(urgent bool) time.Duration {
+	if urgent {
+		return 0
+	}
+	return -1
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -240,3 +241,39 @@ func openSSLName(standard string) string {
 }
 
 const errTLSConfig = "Unable to update TLS configuration. Check server logs."
+
+// clientConfig makes the configuration for the link to a master, nil if the log has the reason why it cannot. As in
+// Redis the master's certificate must come from a CA that this server knows, and its name does not matter.
+func (hs *handshakes) clientConfig(host string) *tls.Config {
+	if !hs.configure(false) {
+		return nil
+	}
+	made := hs.config.Clone()
+	roots := made.RootCAs
+	if roots == nil {
+		roots = made.ClientCAs
+	}
+	if cert, key := hs.s.cfg.TLSClientCertFile, hs.s.cfg.TLSClientKeyFile; cert != "" && key != "" && hs.s.cfg.TLS == nil {
+		pair, ok := hs.certificate(hs.s.cfg.Relative(cert), hs.s.cfg.Relative(key))
+		if !ok {
+			return nil
+		}
+		made.Certificates = []tls.Certificate{pair}
+	}
+	if _, err := netip.ParseAddr(host); err != nil {
+		made.ServerName = host
+	}
+	made.InsecureSkipVerify = true // VerifyConnection does it
+	made.VerifyConnection = func(state tls.ConnectionState) error {
+		if len(state.PeerCertificates) == 0 {
+			return errors.New("the master has no certificate")
+		}
+		between := x509.NewCertPool()
+		for _, cert := range state.PeerCertificates[1:] {
+			between.AddCert(cert)
+		}
+		_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between})
+		return err
+	}
+	return made
+}
