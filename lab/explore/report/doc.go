@@ -1,9 +1,9 @@
-// Package report writes what lab/explore has found: for a terminal, for programs, for a browser, and as tests.
+// Package report writes what lab/explore has found: for a terminal, for programs, and for a browser. Package paste
+// writes it as tests.
 //
 //	*explore.Report ──> Text   a matrix, the findings, what was not tried, the verdict; 120 columns
 //	                ├─> JSON   everything, with the part that is equal in each run apart
-//	                ├─> HTML   one file that needs nothing else, in both languages
-//	                └─> Test   one finding as pytest, go test, JUnit or Vitest
+//	                └─> HTML   one file that needs nothing else, in both languages, with tests to paste
 //
 // Clients, keys, tokens, replies and outputs come from strangers. So each text goes through package clean.
 // Pictures are images in the page, so nothing in them can run.

@@ -51,7 +51,7 @@ func TestEachBrokenCellLeadsToItsFinding(t *testing.T) {
 	for n, part := range strings.Split(page, `<details class="finding `)[1:] {
 		present(t, `id="f`+string(rune('1'+n))+`"`, part)
 		present(t, "LAB FAULT ADD explore-1", part)
-		for _, language := range Languages() {
+		for _, language := range languages() {
 			present(t, "<summary>"+language, part)
 		}
 	}

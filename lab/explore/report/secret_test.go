@@ -26,7 +26,7 @@ func TestNoFormOfAReportHasAPassword(t *testing.T) {
 	r.Program = []string{"app", "--password", "hunter2", "redis://:hunter2@h"}
 	text, _ := jsonOf(t, r)
 	texts := []string{text, textOf(t, r, "en"), textOf(t, r, "zh"), htmlOf(t, r, "en")}
-	for _, language := range Languages() {
+	for _, language := range languages() {
 		for _, f := range facts(r) {
 			texts = append(texts, testOf(t, r, f.Finding, language))
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
@@ -93,13 +94,16 @@ func TestTheLastLineOfTheTextIsTheVerdict(t *testing.T) {
 // that turn the direction of a line, bytes that are no text, and code of several languages.
 const evil = "</script><script>alert(1)</script>\"'`\\u000a${1}\x1b[2J\x00\u2028\u202e\xff\n#{2}]]>-->"
 
+// quoted returns a word as a client would type it.
+func quoted(s string) string { return string(ascii.AppendQuoted(nil, s)) }
+
 // hostile returns a report in which everything is evil.
 func hostile() *explore.Report {
 	big := strings.Repeat(evil, 1<<20/len(evil))
 	f := &explore.Finding{
 		Strikes: []explore.Strike{{Point: 0, Fault: 0}, {Point: 99, Fault: -1}}, Harm: explore.TwoHolders, Lock: evil,
 		Clients: []string{evil, big, evil}, Sentence: big, Reason: evil, Fix: evil, Output: big + "\n" + evil,
-		Commands: []string{"LAB FAULT ADD x KEY " + quotePython(evil) + " ACTION DROP-REPLY", big, evil, `AUTH "pw`},
+		Commands: []string{"LAB FAULT ADD x KEY " + quoted(evil) + " ACTION DROP-REPLY", big, evil, `AUTH "pw`},
 		Loop:     []byte(big), With: 1, Of: 1,
 		SVG: map[string][]byte{
 			"en": []byte("<svg><script>alert(1)</script>"), "zh": []byte("<svg><script>alert(2)</script>"),

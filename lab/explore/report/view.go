@@ -9,6 +9,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/lab/explore"
 	"github.com/miniredisd/miniredisd/lab/explore/report/clean"
+	"github.com/miniredisd/miniredisd/lab/explore/report/paste"
 )
 
 // both is a text in the language of the page, and in the one that a reader can switch to. Foreign says that
@@ -75,15 +76,13 @@ type viewFinding struct {
 	Alt, NoPicture, NoLoop, LoopHow both
 	Commands                        string
 	CommandsLeft                    both
-	Tests                           []viewTest
+	Tests                           []paste.Test
 	NoTest                          both
 	Masters                         bool
 	History                         []viewEntry
 	HistoryLeft, OutputLeft         both
 	Output                          string
 }
-
-type viewTest struct{ Name, File, Code string }
 
 type viewEntry struct {
 	Master                                int

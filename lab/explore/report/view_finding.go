@@ -12,6 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/explore"
 	"github.com/miniredisd/miniredisd/lab/explore/report/clean"
+	"github.com/miniredisd/miniredisd/lab/explore/report/paste"
 )
 
 func (p *writer) finding(n int, f fact) viewFinding {
@@ -36,16 +37,21 @@ func (p *writer) finding(n int, f fact) viewFinding {
 	v.Sentence.Foreign = true // if it is the same in both languages
 	v.With = p.both(func(l language) string { return l.with(f.Finding) })
 	p.attach(&v, f.Finding)
-	for _, d := range dialects() {
-		code, err := d.test(p.r, f.Finding)
-		if err != nil {
-			v.NoTest = p.both(func(l language) string { return l.say("test.none", "why", err) })
-			break
-		}
-		v.Tests = append(v.Tests, viewTest{d.name, d.file, code})
+	var err error
+	if v.Tests, err = tests(p.r, f.Finding); err != nil {
+		v.NoTest = p.both(func(l language) string { return l.say("test.none", "why", err) })
 	}
 	v.History, v.HistoryLeft = p.history(f.History)
 	return v
+}
+
+// tests writes a finding as tests to paste.
+func tests(r *explore.Report, f *explore.Finding) ([]paste.Test, error) {
+	l, err := languageOf("en")
+	if err != nil {
+		return nil, err
+	}
+	return paste.Tests(r, f, wrap(l.sentence(r, f), 96))
 }
 
 // attach puts the picture and the recording into the page, as long as there is room.

@@ -1,9 +1,14 @@
-package report
+// Package paste writes what lab/explore has found as tests that a person pastes into a project.
+//
+//	*explore.Finding ──> steps   what a person would type, line by line
+//	                        └──> dialect   the same in one language, with the fixtures of clients/fixtures
+//
+// Its functions have no state, and any goroutine may call them.
+package paste
 
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -48,31 +53,29 @@ func dialects() []*dialect {
 	return []*dialect{pytest(), gotest(), junit(), vitest()}
 }
 
-// Languages returns the names that Test knows.
-func Languages() (names []string) {
-	for _, d := range dialects() {
-		names = append(names, d.name)
-	}
-	return names
+// Test is a finding as a test in one language.
+type Test struct {
+	Name string // of the language, for people: "go test"
+	File string // a name for the file: "explored_test.go"
+	Code string // the whole file
 }
 
-// Test writes a finding as a test: pytest, go test, JUnit or Vitest. The test sets up the failure, runs the
-// program of the report, and fails as long as the failure breaks the lock. A program that is itself a test
-// has to be pasted into it: until then the test fails, and says so.
-func Test(w io.Writer, r *explore.Report, f *explore.Finding, language string) error {
+// Tests writes a finding of r as pytest, go test, JUnit and Vitest, in the order in which reports show them. A test
+// sets up the failure, runs the program of the report, and fails as long as the failure breaks the lock. A program
+// that is itself a test has to be pasted into it: until then the test fails, and says so. about has the lines of the
+// comment above the test. It is an error if a command of the finding is no code, or too long for it.
+func Tests(r *explore.Report, f *explore.Finding, about []string) (all []Test, err error) {
 	for _, d := range dialects() {
-		if d.name == language {
-			code, err := d.test(r, f)
-			if err == nil {
-				_, err = io.WriteString(w, code)
-			}
-			return err
+		code, err := d.test(r, f, about)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, Test{d.name, d.file, code})
 	}
-	return fmt.Errorf("there is no test in %q, only %s", clean.Name(language), strings.Join(Languages(), ", "))
+	return all, nil
 }
 
-func (d *dialect) test(r *explore.Report, f *explore.Finding) (string, error) {
+func (d *dialect) test(r *explore.Report, f *explore.Finding, about []string) (string, error) {
 	before, during, err := steps(f)
 	if err != nil {
 		return "", err
@@ -83,9 +86,7 @@ func (d *dialect) test(r *explore.Report, f *explore.Finding) (string, error) {
 			return "", fmt.Errorf("word %d of the program has %d bytes", i+1, len(word))
 		}
 	}
-	l, _ := languageOf("en")
-	sentence := l.sentence(r, f)
-	for _, line := range wrap(sentence, 96) {
+	for _, line := range about {
 		t.about += d.comment + " " + d.escape(line) + "\n"
 	}
 	variables := map[string]string{}
