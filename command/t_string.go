@@ -142,6 +142,77 @@ func mget(c *Call) error {
 	return nil
 }
 
+// SETNX key value (t_string.c: setnxCommand)
+func setnx(c *Call) error {
+	found := c.DB.Lookup(c.Args[1], store.LookupWrite)
+	if found.Exists() {
+		c.Int(0)
+		return nil
+	}
+	putStr(c, c.Args[1], found, c.Args[2], &setOptions{})
+	c.Int(1)
+	return nil
+}
+
+// SETEX key seconds value (t_string.c: setexCommand)
+func setex(c *Call) error { return setFor(c, ttlEX) }
+
+// PSETEX key milliseconds value (t_string.c: psetexCommand)
+func psetex(c *Call) error { return setFor(c, ttlPX) }
+
+func setFor(c *Call, unit ttlUnit) error {
+	o := setOptions{unit: unit, ttl: c.Args[2]}
+	if err := o.resolveTTL(c); err != nil {
+		return err
+	}
+	putStr(c, c.Args[1], c.DB.Lookup(c.Args[1], store.LookupWrite), c.Args[3], &o)
+	c.OK()
+	return nil
+}
+
+// MSET (key value) ... (t_string.c: msetCommand)
+func mset(c *Call) error {
+	if len(c.Args)%2 == 0 {
+		return errArity(c.Cmd.Name)
+	}
+	storePairs(c)
+	c.OK()
+	return nil
+}
+
+// MSETNX (key value) ... (t_string.c: msetnxCommand)
+func msetnx(c *Call) error {
+	if len(c.Args)%2 == 0 {
+		return errArity(c.Cmd.Name)
+	}
+	for i := 1; i < len(c.Args); i += 2 {
+		if c.DB.Lookup(c.Args[i], store.LookupWrite).Exists() {
+			c.Int(0)
+			return nil
+		}
+	}
+	storePairs(c)
+	c.Int(1)
+	return nil
+}
+
+func storePairs(c *Call) {
+	for i := 1; i < len(c.Args); i += 2 {
+		c.DB.SetStr(c.Args[i], c.Args[i+1], false)
+		c.Changed(ClassString, "set", c.Args[i])
+	}
+}
+
+// GETSET key value (t_string.c: getsetCommand)
+func getset(c *Call) error {
+	if err := get(c); err != nil {
+		return err
+	}
+	putStr(c, c.Args[1], c.DB.Lookup(c.Args[1], store.LookupWrite), c.Args[2], &setOptions{})
+	c.Propagate([]byte("SET"), c.Args[1], c.Args[2])
+	return nil
+}
+
 // GETDEL key (t_string.c: getdelCommand)
 func getdel(c *Call) error {
 	if err := get(c); err != nil {
@@ -150,6 +221,50 @@ func getdel(c *Call) error {
 	if c.DB.Delete(c.Args[1]) {
 		c.Changed(ClassGeneric, "del", c.Args[1])
 		c.Propagate([]byte("DEL"), c.Args[1])
+	}
+	return nil
+}
+
+// GETEX key [EX seconds | PX milliseconds | ... | PERSIST] (t_string.c: getexCommand)
+func getex(c *Call) error {
+	var o setOptions
+	if err := o.parse(c.Cmd, c.Args[2:], true); err != nil {
+		return err
+	}
+	first := c.Ex.Table.Manners.expiryFirst
+	if first {
+		if err := o.resolveTTL(c); err != nil {
+			return err
+		}
+	}
+	key := c.Args[1]
+	found := c.DB.Lookup(key, store.LookupNone)
+	if !found.Exists() {
+		c.Null()
+		return nil
+	}
+	val, err := found.Str()
+	if err != nil {
+		return err
+	}
+	if !first {
+		if err := o.resolveTTL(c); err != nil {
+			return err
+		}
+	}
+	c.BulkStr(found, val)
+	switch {
+	case o.unit != ttlNone && c.past(o.expireAt):
+		c.deletePast(found, key)
+	case o.unit != ttlNone:
+		found.SetExpire(o.expireAt)
+		c.Changed(ClassGeneric, "expire", key)
+		if c.Propagates() {
+			c.Propagate([]byte("PEXPIREAT"), key, decimal(o.expireAt))
+		}
+	case o.persist && found.Persist():
+		c.Changed(ClassGeneric, "persist", key)
+		c.Propagate([]byte("PERSIST"), key)
 	}
 	return nil
 }

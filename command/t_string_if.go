@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -79,6 +80,11 @@ func conditionOf(word []byte) condition {
 		return ifDne
 	}
 	return noCondition
+}
+
+// comparesBy reports whether a word is a condition that the dialect gives to cmd.
+func (c *Command) comparesBy(word []byte) bool {
+	return len(c.options) > 0 && conditionOf(word) != noCondition && c.Offers(ascii.ToLower(string(word)))
 }
 
 // holds reports whether the string at a key satisfies the condition. It fails if the value is no string.
