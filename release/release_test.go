@@ -25,7 +25,7 @@ import (
 // example is a release with a binary that nobody runs.
 func example(t *testing.T) *release {
 	t.Helper()
-	src := &source{dir: "..", version: "0.1.0", commit: "0123456789012345678901234567890123456789",
+	src := &source{dir: "..", version: "0.2.0", commit: "0123456789012345678901234567890123456789",
 		time: time.Unix(1_700_000_000, 0).UTC()}
 	info := &debug.BuildInfo{GoVersion: "go1.26.8", Deps: []*debug.Module{
 		{Path: "example.com/module", Version: "v1.2.3", Sum: "h1:XbzkgYJHdqh/8m2Uu0W/dQv8nktxx4BFHp1M0gROTXA="}}}
@@ -80,16 +80,16 @@ func TestAZipIsTheSameInEveryTimeZone(t *testing.T) {
 
 func TestTheArchiveHasTheLicences(t *testing.T) {
 	path := one(t, example(t).archives)
-	require.Equal(t, "miniredisd-0.1.0-linux-amd64.tar.gz", filepath.Base(path))
+	require.Equal(t, "miniredisd-0.2.0-linux-amd64.tar.gz", filepath.Base(path))
 	listed := runs(t, "tar", "-tzf", path)
-	require.Contains(t, listed, "miniredisd-0.1.0-linux-amd64/miniredisd\n")
-	require.Contains(t, listed, "miniredisd-0.1.0-linux-amd64/THIRD-PARTY-LICENSES\n")
+	require.Contains(t, listed, "miniredisd-0.2.0-linux-amd64/miniredisd\n")
+	require.Contains(t, listed, "miniredisd-0.2.0-linux-amd64/THIRD-PARTY-LICENSES\n")
 }
 
 func TestDpkgReadsThePackage(t *testing.T) {
 	path := one(t, example(t).debs)
 	info := runs(t, "dpkg-deb", "--info", path)
-	require.Contains(t, info, "Package: miniredisd\n Version: 0.1.0\n Architecture: amd64\n")
+	require.Contains(t, info, "Package: miniredisd\n Version: 0.2.0\n Architecture: amd64\n")
 	require.NotContains(t, info, "Provides", "it is no redis-server to Debian")
 	contents := runs(t, "dpkg-deb", "--contents", path)
 	require.Regexp(t, `-rwxr-xr-x root/root +12 2023-11-14 .* ./usr/bin/miniredisd\n`, contents)
@@ -150,16 +150,16 @@ func TestTheImageIsReadInBothFormats(t *testing.T) {
 func TestTheWheelRecordsItsFiles(t *testing.T) {
 	path := one(t, example(t).wheels)
 	const tag = "py3-none-manylinux_2_17_x86_64.musllinux_1_1_x86_64"
-	require.Equal(t, "pytest_miniredisd-0.1.0-"+tag+".whl", filepath.Base(path))
+	require.Equal(t, "pytest_miniredisd-0.2.0-"+tag+".whl", filepath.Base(path))
 	entries, err := unzipped(path)
 	require.NoError(t, err)
 	text := map[string]string{}
 	for _, e := range entries {
 		text[e.path] = string(e.data)
 	}
-	const info = "pytest_miniredisd-0.1.0.dist-info/"
+	const info = "pytest_miniredisd-0.2.0.dist-info/"
 	require.Equal(t, info+"RECORD", entries[len(entries)-1].path, "the specification wants it last")
-	require.Contains(t, text[info+"METADATA"], "\nName: pytest-miniredisd\nVersion: 0.1.0\n")
+	require.Contains(t, text[info+"METADATA"], "\nName: pytest-miniredisd\nVersion: 0.2.0\n")
 	require.Contains(t, text[info+"entry_points.txt"], "[pytest11]\nminiredisd = pytest_miniredisd.plugin\n")
 	require.Contains(t, text[info+"WHEEL"], "\nTag: py3-none-musllinux_1_1_x86_64\n")
 	for _, line := range strings.Split(strings.TrimSpace(text[info+"RECORD"]), "\n") {
@@ -173,8 +173,8 @@ func TestTheWheelRecordsItsFiles(t *testing.T) {
 }
 
 func TestAKeyThatTheWheelWouldLoseIsAnError(t *testing.T) {
-	s := &source{dir: t.TempDir(), version: "0.1.0"}
-	text := "[project]\nname = \"x\"\nversion = \"0.1.0\"\n[project.gui-scripts]\nx = \"x:main\"\n"
+	s := &source{dir: t.TempDir(), version: "0.2.0"}
+	text := "[project]\nname = \"x\"\nversion = \"0.2.0\"\n[project.gui-scripts]\nx = \"x:main\"\n"
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "pyproject.toml"), []byte(text), 0o644))
 	_, err := s.project(".")
 	require.ErrorContains(t, err, "project.gui-scripts would not be in the wheel")
@@ -183,7 +183,7 @@ func TestAKeyThatTheWheelWouldLoseIsAnError(t *testing.T) {
 // npm refuses the package on another platform. The first match in "exports" counts, so the order stays.
 func TestTheNPMPackageNamesItsPlatform(t *testing.T) {
 	path := one(t, example(t).npms)
-	require.Equal(t, "miniredisd-npm-0.1.0-linux-x64.tgz", filepath.Base(path))
+	require.Equal(t, "miniredisd-npm-0.2.0-linux-x64.tgz", filepath.Base(path))
 	require.Regexp(t, `-rwxr-xr-x .* package/bin/miniredisd\n`, runs(t, "tar", "-tvzf", path))
 
 	text := runs(t, "tar", "-xzOf", path, "package/package.json")
@@ -196,8 +196,8 @@ func TestTheNPMPackageNamesItsPlatform(t *testing.T) {
 // A crate that is a workspace of its own cannot lie in the workspace of a user: cargo finds two roots.
 func TestTheCrateHasWhatCargoReadsAndIsNoWorkspace(t *testing.T) {
 	path := one(t, example(t).crates)
-	require.Equal(t, "miniredisd-test-0.1.0.crate", filepath.Base(path))
-	const top = "miniredisd-test-0.1.0/"
+	require.Equal(t, "miniredisd-test-0.2.0.crate", filepath.Base(path))
+	const top = "miniredisd-test-0.2.0/"
 	listed := strings.Fields(runs(t, "tar", "-tzf", path))
 	require.Equal(t, []string{top + "Cargo.toml", top + "LICENSE", top + "README.md"}, listed[:3])
 	require.Contains(t, listed, top+"src/lib.rs")
@@ -209,18 +209,18 @@ func TestTheCrateHasWhatCargoReadsAndIsNoWorkspace(t *testing.T) {
 
 func TestAFixtureHasTheVersionOfTheProgramInside(t *testing.T) {
 	r := example(t)
-	r.version = "0.2.0"
+	r.version = "0.3.0"
 	_, err := r.npms()
-	require.ErrorContains(t, err, `clients/fixtures/node has version "0.1.0", and miniredisd has 0.2.0`)
+	require.ErrorContains(t, err, `clients/fixtures/node has version "0.2.0", and miniredisd has 0.3.0`)
 	_, err = r.crates()
-	require.ErrorContains(t, err, `clients/fixtures/rust has version "0.1.0", and miniredisd has 0.2.0`)
+	require.ErrorContains(t, err, `clients/fixtures/rust has version "0.2.0", and miniredisd has 0.3.0`)
 }
 
 func TestTheSBOMNamesEveryModule(t *testing.T) {
 	text, err := os.ReadFile(one(t, example(t).sbom))
 	require.NoError(t, err)
 	for _, name := range []string{
-		`"purl": "pkg:golang/github.com/miniredisd/miniredisd@v0.1.0"`,
+		`"purl": "pkg:golang/github.com/miniredisd/miniredisd@v0.2.0"`,
 		`"purl": "pkg:golang/std@1.26.8"`,
 		`"purl": "pkg:golang/example.com/module@v1.2.3"`,
 		`"content": "5dbce481824776a87ff26d94bb45bf750bfc9e4b71c780451e9d4cd2044e4d70"`,
@@ -247,9 +247,9 @@ func TestTheLinesOfTheDocumentsAreThoseThatTheWaysRun(t *testing.T) {
 		lines     []string
 	}{
 		{"jar", "junit.md", []string{"mvn org.apache.maven.plugins:maven-install-plugin:3.1.4:install-file " +
-			"-Dfile=miniredisd-junit-0.1.0.jar"}},
-		{"crate", "rust.md", []string{"tar xzf miniredisd-test-0.1.0.crate",
-			"cargo add --dev --path miniredisd-test-0.1.0"}},
+			"-Dfile=miniredisd-junit-0.2.0.jar"}},
+		{"crate", "rust.md", []string{"tar xzf miniredisd-test-0.2.0.crate",
+			"cargo add --dev --path miniredisd-test-0.2.0"}},
 	} {
 		script, err := os.ReadFile(filepath.Join("ways", c.way, "run"))
 		require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 // A source is one commit, checked out in a folder of its own.
 type source struct {
 	dir     string
-	version string    // "0.1.0"
+	version string    // "0.2.0"
 	commit  string    // 40 hexadecimal digits
 	time    time.Time // of the commit, in UTC
 	begun   time.Time // when the program started its work

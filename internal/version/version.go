@@ -7,7 +7,7 @@ import (
 )
 
 // Version is the version of miniredisd. The version of Redis that it speaks is config.RedisVersion.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 // Build is what a program was built from.
 type Build struct {
@@ -37,7 +37,7 @@ func Of() Build {
 	return b
 }
 
-// String returns a line such as "0.1.0 (commit 1234abcd, go1.26.0, linux/amd64)".
+// String returns a line such as "0.2.0 (commit 1234abcd, go1.26.0, linux/amd64)".
 func (b Build) String() string {
 	commit := "unknown"
 	if b.Commit != "" {

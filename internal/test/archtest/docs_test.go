@@ -72,3 +72,8 @@ func chapters(t *testing.T, root string) (all []string) {
 	}
 	return all
 }
+
+func TestTheNewestVersionOfTheChangelogIsThatOfTheProgram(t *testing.T) {
+	newest := text("CHANGELOG.md", `\n## Unreleased\n(?s:.*?)\n## (\d+\.\d+\.\d+)\n`)(t)
+	require.Equal(t, text("internal/version/version.go", `const Version = "([^"]+)"`)(t), newest)
+}
