@@ -60,7 +60,7 @@ func (ls *listeners) pause(l *listener, err error) {
 
 // watch watches l for new connections.
 func (ls *listeners) watch(l *listener) error {
-	return ls.s.loop.Watch(l.fd, reactor.Readable, func() { ls.s.accept(l) })
+	return ls.s.loop.Watch(l.fd, reactor.Readable, func() { ls.s.hooks.accept(l) })
 }
 
 // accepted makes a client of a new connection, or refuses it (networking.c: acceptCommonHandler). With TLS

@@ -28,7 +28,7 @@ func (s *Server) processEventsWhileBlocked() (stop bool) {
 	s.read(s.pendingReads[fresh:])
 	floor := s.trace.Raise() // the time of commands stands still
 	s.executeInternal()
-	s.executeReads()
+	s.hooks.executeReads()
 	s.executeResumed()
 	s.trace.Lower(floor)
 	if s.parts.mayReply() {

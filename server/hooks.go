@@ -5,9 +5,17 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// hooks replace functions of the server. nil leaves the server's own: the zero hooks are the plain server.
-// The lab, the glass and --exec queue set them (lab_seam.go, glass_seam.go, exec_queue.go: installQueue). Each
-// method below says what runs without its hook. executeRequests looks at do itself: a call less for each request.
+// hooks are functions of the server that somebody may replace. The lab, the glass and --exec queue do (lab_seam.go,
+// glass_seam.go, exec_queue.go: installQueue). executeRequests looks at do itself: a call less for each request.
+//
+//	execute, executeReads   the execute phase of a pass, and what it has read
+//	runTimers               calls the functions of all timers that are due
+//	do, doInternal          execute a request of a client, and one that came over no connection
+//	obey                    executes a request that the master of this replica has sent
+//	goOn                    executes what a client sent before its wait, which is over
+//	resume                  ends the wait of a blocked client: reply answers the command that blocked
+//	serveOthers             serves the other clients while a slow script runs, and says whether the script has to stop
+//	accept                  accepts connections of a listener
 type hooks struct {
 	execute      func()
 	executeReads func()
@@ -27,81 +35,13 @@ type hooks struct {
 	rest         func() (stop bool) // instead of serveOthers, for a script that no client runs
 }
 
-// execute is the execute phase of a pass.
-func (s *Server) execute() {
-	if fn := s.hooks.execute; fn != nil {
-		fn()
-		return
+// plainHooks has the functions of a plain server. It has no others.
+func plainHooks(s *Server) hooks {
+	return hooks{
+		execute: s.executePhase, executeReads: s.executeReadable, runTimers: s.runDueTimers,
+		doInternal: func(by *command.Session, args [][]byte, w *resp.Writer) { s.ex.Do(by, args, w) },
+		obey:       func(master *command.Session, args [][]byte) []byte { return s.ex.Obey(master, args) },
+		goOn:       s.executeClient, resume: s.resumeBlocked,
+		serveOthers: s.processEventsWhileBlocked, accept: s.acceptHandler,
 	}
-	s.executePhase()
-}
-
-// executeReads executes what this pass has read.
-func (s *Server) executeReads() {
-	if fn := s.hooks.executeReads; fn != nil {
-		fn()
-		return
-	}
-	s.executeReadable()
-}
-
-// runTimers calls the functions of all timers that are due.
-func (s *Server) runTimers() {
-	if fn := s.hooks.runTimers; fn != nil {
-		fn()
-		return
-	}
-	s.runDueTimers()
-}
-
-// doInternal executes a request that came over no connection.
-func (s *Server) doInternal(by *command.Session, args [][]byte, w *resp.Writer) {
-	if fn := s.hooks.doInternal; fn != nil {
-		fn(by, args, w)
-		return
-	}
-	s.ex.Do(by, args, w)
-}
-
-// obey executes a request that the master of this replica has sent.
-func (s *Server) obey(master *command.Session, args [][]byte) (reply []byte) {
-	if fn := s.hooks.obey; fn != nil {
-		return fn(master, args)
-	}
-	return s.ex.Obey(master, args)
-}
-
-// goOn executes what a client sent before its wait, which is over.
-func (s *Server) goOn(c *client) {
-	if fn := s.hooks.goOn; fn != nil {
-		fn(c)
-		return
-	}
-	s.executeClient(c)
-}
-
-// resume ends the wait of a blocked client: reply answers the command that blocked.
-func (s *Server) resume(c *client, reply []byte) {
-	if fn := s.hooks.resume; fn != nil {
-		fn(c, reply)
-		return
-	}
-	s.resumeBlocked(c, reply)
-}
-
-// serveOthers serves the other clients while a slow script runs. It reports whether the script has to stop.
-func (s *Server) serveOthers() (stop bool) {
-	if fn := s.hooks.serveOthers; fn != nil {
-		return fn()
-	}
-	return s.processEventsWhileBlocked()
-}
-
-// accept accepts connections of a listener.
-func (s *Server) accept(l *listener) {
-	if fn := s.hooks.accept; fn != nil {
-		fn(l)
-		return
-	}
-	s.acceptHandler(l)
 }

@@ -39,7 +39,9 @@ func (s *Server) isLoading() bool { f := s.ex.Following; return f != nil && f.Lo
 
 func (h host) Deliver(to *command.Session, message []byte) { h.s.push(h.s.clients.of(to), message) }
 
-func (h host) Resume(sess *command.Session, reply []byte) { h.s.resume(h.s.clients.of(sess), reply) }
+func (h host) Resume(sess *command.Session, reply []byte) {
+	h.s.hooks.resume(h.s.clients.of(sess), reply)
+}
 
 func (h host) Waits(sess *command.Session) {
 	if sess.Wait.Retry > 0 {
@@ -64,7 +66,7 @@ func (h host) ProcessEventsWhileBlocked() (stop bool) {
 	if h.s.running == nil { // a script of an append only file
 		return h.s.hooks.rest()
 	}
-	return h.s.serveOthers()
+	return h.s.hooks.serveOthers()
 }
 
 func (h host) CloseIfOverLimit(sess *command.Session) bool {

@@ -109,7 +109,7 @@ func (v *internalRequest) serve() {
 
 func (v *internalRequest) execute() {
 	defer v.at.recoverCommand(&v.client)
-	v.at.doInternal(&v.sess, v.args, &v.Out)
+	v.at.hooks.doInternal(&v.sess, v.args, &v.Out)
 }
 
 // refusal is the error of a command that needs a connection.

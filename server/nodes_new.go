@@ -144,6 +144,7 @@ func (s *Server) attachFeatures() {
 
 // makeParts makes the parts of a new server. Those with methods know the server.
 func (s *Server) makeParts(clock *clock.Clock) {
+	s.hooks = plainHooks(s)
 	s.clients = clients{s: s, byID: map[int64]*client{}}
 	s.listeners.s, s.pausing.s, s.recorder.s = s, s, s
 	s.admin.s, s.admin.monitors.s = s, s

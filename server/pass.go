@@ -16,7 +16,7 @@ func (s *Server) afterSleep() {
 	s.before = s.ex.Stats.Commands
 	s.trace.Span(trace.Sleep, s.asleep, s.now, 0)
 	if s.trace.Traces() {
-		s.traceSleep()
+		s.recorder.slept()
 	}
 }
 
@@ -33,7 +33,7 @@ func (s *Server) readHandler(c *client) {
 func (s *Server) beforeSleep() time.Duration {
 	s.gather()
 	s.read(s.pendingReads)
-	s.execute()
+	s.hooks.execute()
 	s.ex.Tracking.Broadcast()
 	if !s.parts.mayReply() {
 		return 0 // nobody may hear of what is not on disk
@@ -49,9 +49,9 @@ func (s *Server) beforeSleep() time.Duration {
 // executePhase is the part of a pass in which commands run, and everything else that changes the data.
 func (s *Server) executePhase() {
 	s.beginExecution()
-	s.runTimers()
+	s.hooks.runTimers()
 	s.executeInternal()
-	s.executeReads()
+	s.hooks.executeReads()
 	s.expire()
 	s.serveReady() // clients that waited for a stream to expire
 	s.executeResumed()
@@ -140,7 +140,7 @@ func (s *Server) executeResumed() {
 	for s.nextResumed < len(s.resumed) {
 		c := s.resumed[s.nextResumed]
 		s.nextResumed++
-		s.goOn(c)
+		s.hooks.goOn(c)
 	}
 	clear(s.resumed)
 	s.resumed, s.nextResumed = s.resumed[:0], 0

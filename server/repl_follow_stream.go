@@ -239,7 +239,7 @@ func (f *following) execute(l *link, args [][]byte) {
 		c.active = f.s.now
 		f.s.running = c
 		dirty := f.s.ks.Stats.Dirty
-		reply := f.s.obey(&c.sess, args)
+		reply := f.s.hooks.obey(&c.sess, args)
 		f.s.running = nil
 		if f.s.ex.CannotKeep() && f.s.ks.Stats.Dirty > dirty {
 			f.cannotKeep()

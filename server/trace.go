@@ -76,22 +76,22 @@ func (rec *recorder) writeTo(f *os.File, path string) error {
 	return errors.Join(rec.rows.WriteJSON(z), z.Close())
 }
 
-// traceSleep says what the sleep that has just ended found, and what would have ended it.
-func (s *Server) traceSleep() {
+// slept says what the sleep that has just ended found, and what would have ended it.
+func (rec *recorder) slept() {
 	ready := 0
-	s.loop.Fired(func(int, reactor.Mask) { ready++ })
-	s.trace.Slept(ready, s.stats.Passes, s.wakesFor())
+	rec.s.loop.Fired(func(int, reactor.Mask) { ready++ })
+	rec.s.trace.Slept(ready, rec.s.stats.Passes, rec.wakesFor())
 }
 
 // wakesFor names the deadline that sleep returns.
-func (s *Server) wakesFor() string {
-	if s.evicting {
+func (rec *recorder) wakesFor() string {
+	if rec.s.evicting {
 		return "eviction"
 	}
-	timer, waits := s.timers.Next()
-	due, expires := s.ex.Clock.OnTimeline(s.ks.NextDeadline())
+	timer, waits := rec.s.timers.Next()
+	due, expires := rec.s.ex.Clock.OnTimeline(rec.s.ks.NextDeadline())
 	switch {
-	case expires && s.expires() && (!waits || due < timer):
+	case expires && rec.s.expires() && (!waits || due < timer):
 		return "a key expires"
 	case waits:
 		return "a timer"
