@@ -30,17 +30,26 @@ func row[P any](
 	}
 }
 
-// partOf returns the server itself, or its part of type P.
+// partOf returns the server itself, or its part of type P, which must be attached.
 func partOf[P any](s *Server) P {
+	p, ok := find[P](s)
+	if !ok {
+		panic("no part of this type is attached")
+	}
+	return p
+}
+
+// find returns the server itself, or its part of type P.
+func find[P any](s *Server) (p P, ok bool) {
 	if p, ok := any(s).(P); ok {
-		return p
+		return p, true
 	}
 	for _, known := range s.parts.all {
 		if p, ok := known.(P); ok {
-			return p
+			return p, true
 		}
 	}
-	panic("no part of this type is attached")
+	return p, false
 }
 
 // debugCommand is a subcommand of DEBUG. As in Redis, the table of commands does not list these.

@@ -12,6 +12,8 @@ type admin struct {
 	text     []byte // buffer for INFO and CLIENT LIST
 }
 
+func newAdmin(s *Server) *admin { return &admin{s: s, monitors: monitors{s: s}} }
+
 // part is the place of MONITOR and MIGRATE in a pass.
 func (a *admin) part() part {
 	return part{

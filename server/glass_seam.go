@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"strings"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 )
 
 // Where the View of package glass meets the rest of the server. The directive watch turns it on, and it needs
-// a lab. While it is off, Server.glass is nil. install sets hooks of the server and functions of its loop:
+// a lab. While it is off, there is no glassState. install sets hooks of the server and functions of its loop:
 //
 //	called by            function               shows
 //	epoll_wait is over   beginPass              woke
@@ -38,7 +37,9 @@ import (
 //	glass_step.go      LAB STEP and LAB RECORD
 //	glass_names.go     names of connections that the page opens
 type glassState struct {
-	*Server
+	*replState
+	lab  *labState
+	all  []*glassState // of the process, with this one
 	view *glass.View
 
 	do, doInternal func(by *command.Session, args [][]byte, w *resp.Writer) // those that doShown calls
@@ -66,16 +67,11 @@ type pace struct {
 	reads, writes, taken, inside, waited, reading, executing, writing, slots, timers int64
 }
 
-// newGlass makes the View of the server, if the directive watch asks for one. The server does not listen on
-// its address: the program around it does, if it serves the page.
-func newGlass(s *Server, clock *clock.Clock) error {
-	if s.cfg.Watch == "" {
-		return nil
-	}
-	if !s.cfg.Lab {
-		return errors.New("watch needs --lab yes")
-	}
-	v := &glassState{Server: s, at: -1}
+// newGlass makes the View of a server with a lab. The server does not listen on the address of the directive: the
+// program around it does, if it serves the page.
+func newGlass(l *labState, clock *clock.Clock) *glassState {
+	s, v := l.Server, &glassState{replState: l.replState, lab: l, at: -1}
+	v.all = []*glassState{v}
 	s.recorder.rows = trace.New(clock.Mono)
 	v.view = glass.New(s.recorder.rows, glass.Options{
 		Hello: glass.Hello{
@@ -86,24 +82,24 @@ func newGlass(s *Server, clock *clock.Clock) error {
 		Keys: v.keysOf, Name: v.nameOf, Match: store.MatchPattern,
 		Wake: func() { s.loop.Post(func() {}) },
 	})
-	s.glass = v
 	s.recorder.isShared = true
 	s.hooks.take, s.hooks.pushed = v.takes, v.message
-	s.lab.shown = labHooks{struck: v.struck, expired: v.noteExpired}
-	s.persist.hooks.appended = v.appended
-	s.link.replicated, s.link.fed, s.link.read, s.link.told = v.replicated, v.fed, v.linkRead, v.linkTold
+	l.shown = labHooks{struck: v.struck, expired: v.noteExpired}
+	l.persist.hooks.appended = v.appended
+	l.link.replicated, l.link.fed, l.link.read, l.link.told = v.replicated, v.fed, v.linkRead, v.linkTold
 	s.trace = v.view.Thread("main")
 	s.pool.Trace = s.trace
 	s.queue.record()
-	return nil
+	return v
 }
 
 // Glass returns what shows and stops this server, nil without the directive watch.
 func (s *Server) Glass() *glass.View {
-	if s.glass == nil {
+	v, isOn := find[*glassState](s)
+	if !isOn {
 		return nil
 	}
-	return s.glass.view
+	return v.view
 }
 
 // install replaces what a pass calls. It runs for every new executor, after labState.install.
@@ -134,7 +130,8 @@ func (v *glassState) install() error {
 // part is the place of the View in a pass.
 func (v *glassState) part() part {
 	return part{
-		installed: v.install, expired: v.expired, joined: v.accepted, left: v.closed, hurry: v.view.Open, end: v.view.End,
+		self: v, installed: v.install, expired: v.expired, joined: v.accepted, left: v.closed,
+		hurry: v.view.Open, end: v.view.End,
 	}
 }
 

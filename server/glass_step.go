@@ -36,17 +36,18 @@ func stepRows() []command.Row {
 
 const errWatchOff store.Error = "ERR LAB STEP and LAB RECORD need a watch: start the server with --watch 127.0.0.1:0"
 
-func stepCommand(l *labState, c *command.Call) error   { return l.glass.stepOrRecord(c, stepVerb) }
-func recordCommand(l *labState, c *command.Call) error { return l.glass.stepOrRecord(c, recordVerb) }
+func stepCommand(l *labState, c *command.Call) error   { return stepOrRecord(l, c, stepVerb) }
+func recordCommand(l *labState, c *command.Call) error { return stepOrRecord(l, c, recordVerb) }
 
 func stepVerb(w *glass.View, words []string) (glass.Verb, error)   { return w.Verb(words) }
 func recordVerb(w *glass.View, words []string) (glass.Verb, error) { return w.RecordVerb(words) }
 
-// stepOrRecord executes a verb for a client of this server. v is nil without the directive watch.
-func (v *glassState) stepOrRecord(
-	c *command.Call, read func(*glass.View, []string) (glass.Verb, error),
+// stepOrRecord executes a verb for a client of this server.
+func stepOrRecord(
+	l *labState, c *command.Call, read func(*glass.View, []string) (glass.Verb, error),
 ) error {
-	if v == nil {
+	v, isOn := find[*glassState](l.Server)
+	if !isOn {
 		return errWatchOff
 	}
 	verb, err := read(v.view, wordsOf(c.Args[2:]))
@@ -193,13 +194,13 @@ func (v *glassState) gate(r *internalRequest, w *resp.Writer, words []string) {
 // takesFor is takes for LAB ALL and LAB MASTER n, of a request that came over HTTP or from the program
 // around.
 func (v *glassState) takesFor(r *internalRequest, words []string) bool {
-	at, to := 2, v.peers
+	at, to := 2, v.all
 	if words[1] == "master" {
 		n, err := strconv.Atoi(words[min(2, len(words)-1)])
-		if err != nil || n < 1 || n > len(v.peers) {
+		if err != nil || n < 1 || n > len(v.all) {
 			return false // the loop refuses it
 		}
-		at, to = 3, v.peers[n-1:n]
+		at, to = 3, v.all[n-1:n]
 	}
 	if len(words) <= at {
 		return false
@@ -208,7 +209,7 @@ func (v *glassState) takesFor(r *internalRequest, words []string) bool {
 	verb[0] = strings.ToLower(verb[0])
 	if verb[0] == "reset" || verb[0] == "crash" {
 		for _, s := range to {
-			s.glass.view.Reset()
+			s.view.Reset()
 		}
 	}
 	if verb[0] != "step" && verb[0] != "record" {
@@ -220,7 +221,7 @@ func (v *glassState) takesFor(r *internalRequest, words []string) bool {
 		w.Array(len(to))
 	}
 	for _, s := range to {
-		s.glass.gate(r, &w, verb)
+		s.gate(r, &w, verb)
 	}
 	r.done(w.Buf)
 	return true

@@ -40,12 +40,14 @@ import (
 //	glass_step.go    LAB STEP, LAB RECORD               the loop, stopped and recorded
 //	lab_open.go                                         a lab that strangers can reach is refused
 //
-// The directive lab turns it on. While it is off, Server.lab is nil. lab_seam.go shows where the lab
-// meets the rest of the server; no other file needs to know it.
+// The directive lab turns it on. While it is off, there is no labState. lab_seam.go shows where the lab
+// meets the rest of the server; only the files above its room know it.
 //
 // The lab sees the server from the inside, so it embeds it.
 type labState struct {
-	*Server
+	*replState
+	admin *admin
+	all   []*labState // of the process, with this one
 
 	clock  *clock.Lab
 	seen   int64 // unix ns by clock, when the last pass ended
@@ -68,8 +70,8 @@ type labState struct {
 	down      *reactor.Timer // until the server listens again, nil while it is up
 	snapshots map[string]*snapshot
 
-	brakes brakes  // LAB REPLICATION
-	turns  *Server // that this node has to follow, once other nodes reach it; nil for none
+	brakes brakes    // LAB REPLICATION
+	turns  *labState // that this node has to follow, once other nodes reach it; nil for none
 
 	plan     *lab.Plan
 	history  *lab.Log
@@ -83,19 +85,21 @@ type labState struct {
 	judging sync.Mutex // one LAB VERDICT searches at a time: a search over a long log takes 100 MB
 }
 
-func newLab(s *Server, clock *clock.Clock) *labState {
+func newLab(rs *replState, a *admin, clock *clock.Clock) *labState {
+	clock.Lab = clock.NewLab()
 	l := &labState{
-		Server: s,
-		clock:  clock.Lab, seen: clock.Lab.Now(clock.Mono()),
-		plan: lab.NewPlan(s.cfg.Seed, store.MatchPattern), history: lab.NewLog(store.MatchPattern),
+		replState: rs, admin: a,
+		clock: clock.Lab, seen: clock.Lab.Now(clock.Mono()),
+		plan: lab.NewPlan(rs.cfg.Seed, store.MatchPattern), history: lab.NewLog(store.MatchPattern),
 		shown: labHooks{struck: func(int64, *lab.Rule, string) {}, expired: func(string) {}},
 	}
-	if s.cfg.LabDisk {
-		l.disk, _ = s.persist.disk.(*disk.Sim)
-		s.persist.hooks = fileHooks{pace: l.pace, endSync: l.endSync, beside: l.beside, isBehind: l.isBehind}
+	if rs.cfg.LabDisk {
+		l.disk, _ = l.persist.disk.(*disk.Sim)
+		l.persist.hooks = fileHooks{pace: l.pace, endSync: l.endSync, beside: l.beside, isBehind: l.isBehind}
 	}
-	l.hookLinks(&s.link)
+	l.hookLinks(&l.link)
 	l.doctor = doctor.New(l.logFinding, nil, 0)
+	l.all = []*labState{l}
 	return l
 }
 
@@ -140,11 +144,12 @@ func labRow(
 		complexity,
 		summary,
 		func(s *Server, c *command.Call) error {
-			if s.lab == nil {
+			l, isOn := find[*labState](s)
+			if !isOn {
 				return errLabOff
 			}
 			labOf(s.running).control = true
-			return do(s.lab, c)
+			return do(l, c)
 		})
 }
 

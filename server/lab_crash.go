@@ -87,7 +87,7 @@ func (l *labState) locksOut() bool {
 	switch {
 	case l.cfg.LabHTTP != "" || l.cfg.Watch != "":
 		return false
-	case len(l.peers) == 1:
+	case len(l.all) == 1:
 		return l.caller() != nil
 	}
 	return noteOf(l.running.internal).toAll
@@ -184,9 +184,9 @@ func (l *labState) keepsKeys(lose loss) bool {
 // startAgain makes the state that New makes, except for listeners and clients.
 func (l *labState) startAgain(lose loss) {
 	l.follow.stop()
-	l.Server.failover = failover{s: l.Server}
-	if l.stopping.on {
-		l.stopping.cancel()
+	l.replState.failover = failover{s: l.replState}
+	if l.persist.stopping.on {
+		l.persist.stopping.cancel()
 	}
 	if l.persist.loads() {
 		l.persist.endLoading()

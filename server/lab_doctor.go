@@ -129,7 +129,7 @@ func (l *labState) doctorLost() {
 }
 
 // shareLedger lets the doctors of several nodes look at their locks as one.
-func shareLedger(nodes []*Server) {
+func shareLedger(nodes []*labState) {
 	cfg := nodes[0].cfg
 	ledger := doctor.NewLedger(cfg.Masters, doctor.KeepOnline)
 	if cfg.Replicas > 0 {
@@ -141,16 +141,13 @@ func shareLedger(nodes []*Server) {
 		ledger.Replicated(groups, names)
 	}
 	for i, s := range nodes {
-		if s.lab == nil {
-			continue
-		}
-		s.lab.doctor = doctor.New(s.lab.logFinding, ledger, i)
+		s.doctor = doctor.New(s.logFinding, ledger, i)
 		switch {
 		case cfg.Replicas == 0:
 		case cfg.MasterOf(i+1) == i+1:
-			s.lab.doctor.Leads()
+			s.doctor.Leads()
 		default:
-			s.lab.doctor.Follows()
+			s.doctor.Follows()
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (f *failing) decide(all []nodeState) {
 		f.answer(func(w *resp.Writer) { w.Error(err.Error()) })
 		return
 	}
-	f.eachNode([]*Server{chosen.s}, func(_ int, at *labState, end func()) {
+	f.eachNode([]*labState{chosen.s}, func(_ int, at *labState, end func()) {
 		at.afterScript(func() {
 			at.promote()
 			end()
@@ -132,8 +132,8 @@ func (n *nodeState) unfit() string {
 
 // turnOthers makes the other nodes follow the new master: first the replicas, so that none of them goes back to the old
 // master meanwhile.
-func (f *failing) turnOthers(to *Server, group []nodeState) {
-	var replicas, masters, later, left []*Server
+func (f *failing) turnOthers(to *labState, group []nodeState) {
+	var replicas, masters, later, left []*labState
 	for _, n := range group {
 		switch {
 		case n.s == to || n.ended:
@@ -177,13 +177,13 @@ func (l *labState) promote() {
 
 // endFailover ends a FAILOVER of this node, and its pause: the lab gives the roles now.
 func (l *labState) endFailover() {
-	if v := &l.Server.failover; v.state != noFailover {
+	if v := &l.replState.failover; v.state != noFailover {
 		v.abort("LAB gives this server a role")
 	}
 }
 
 // turn makes this node follow another one, now or once it can be told.
-func (l *labState) turn(to *Server) {
+func (l *labState) turn(to *labState) {
 	l.turns = to
 	l.turnIfReached()
 }
@@ -212,8 +212,8 @@ func (l *labState) turnIfReached() {
 func (l *labState) firstRole() {
 	l.turns = nil
 	l.releaseAll()
-	first := l.peers[l.group-1]
-	if first != l.Server {
+	first := l.all[l.group-1]
+	if first != l {
 		l.turn(first)
 		return
 	}
@@ -228,15 +228,15 @@ func (l *labState) firstRole() {
 
 // firstRoles gives all nodes of this one's master the roles that they had at the start, and then calls fn here.
 func (l *labState) firstRoles(fn func()) {
-	first := l.peers[l.group-1]
-	if first == l.Server || l.cfg.Replicas == 0 {
+	first := l.all[l.group-1]
+	if first == l || l.cfg.Replicas == 0 {
 		if l.cfg.Replicas > 0 {
 			l.firstRole()
 		}
 		fn()
 		return
 	}
-	l.eachNode([]*Server{first}, func(_ int, at *labState, end func()) {
+	l.eachNode([]*labState{first}, func(_ int, at *labState, end func()) {
 		at.firstRole()
 		end()
 	}, func() {

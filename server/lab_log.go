@@ -45,7 +45,7 @@ func (l *labState) logExport(c *command.Call, _ [][]byte) error {
 	case len(history.Entries) <= shortLog:
 		c.Bulk(history.JSON())
 	default:
-		r := &relay{home: l.Server, by: by}
+		r := &relay{home: l, by: by}
 		r.begin(c)
 		l.apart(r, func(w *resp.Writer) { w.Bulk(history.JSON()) })
 	}

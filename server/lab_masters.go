@@ -33,7 +33,7 @@ func mastersRows() []command.Row {
 //	   │                        │<── post(arrived) ────┘                    │
 //	   │<── Answer, the last ───┤<── post(arrived) ─────────────────────────┘
 type relay struct {
-	home     *Server
+	home     *labState
 	by       *client
 	requests []*internalRequest
 	replies  [][]byte
@@ -46,7 +46,7 @@ func (l *labState) relayToAll(c *command.Call) error {
 	if len(c.Args) == 2 {
 		return labError("all", "verb is missing")
 	}
-	return l.relay(c, "all", l.peers, c.Args[2:])
+	return l.relay(c, "all", l.all, c.Args[2:])
 }
 
 func (l *labState) relayToMaster(c *command.Call) error {
@@ -57,15 +57,15 @@ func (l *labState) relayToMaster(c *command.Call) error {
 	switch {
 	case !ok:
 		return labError("master", "expects the number of a master, not '%s'", printable(c.Args[2]))
-	case n < 1 || n > int64(len(l.peers)):
-		return labError("master", "there is no master %d, only 1 to %d", n, len(l.peers))
+	case n < 1 || n > int64(len(l.all)):
+		return labError("master", "there is no master %d, only 1 to %d", n, len(l.all))
 	}
-	return l.relay(c, "master", l.peers[n-1:n], c.Args[3:])
+	return l.relay(c, "master", l.all[n-1:n], c.Args[3:])
 }
 
 // relay sends verb to the masters. This server checks the caller's permission, because the others do
 // not know the caller.
-func (l *labState) relay(c *command.Call, how string, to []*Server, verb [][]byte) error {
+func (l *labState) relay(c *command.Call, how string, to []*labState, verb [][]byte) error {
 	if is(verb[0], "all") || is(verb[0], "master") || is(verb[0], "verdict") {
 		return labError(how, "expects a verb for a single master, not '%s'", printable(verb[0]))
 	}
@@ -77,7 +77,7 @@ func (l *labState) relay(c *command.Call, how string, to []*Server, verb [][]byt
 		return err
 	}
 	all := how == "all"
-	r := &relay{home: l.Server, by: l.running}
+	r := &relay{home: l, by: l.running}
 	r.finish = func() { r.answerReplies(all) }
 	r.send(c, to, func() *internalRequest {
 		v := &internalRequest{
@@ -90,7 +90,7 @@ func (l *labState) relay(c *command.Call, how string, to []*Server, verb [][]byt
 }
 
 // send sends a request to each master. The client waits.
-func (r *relay) send(c *command.Call, to []*Server, request func() *internalRequest) {
+func (r *relay) send(c *command.Call, to []*labState, request func() *internalRequest) {
 	r.missing, r.replies = len(to), make([][]byte, len(to))
 	r.begin(c)
 	for i, m := range to {
@@ -104,7 +104,7 @@ func (r *relay) send(c *command.Call, to []*Server, request func() *internalRequ
 			v.note = &note
 		}
 		r.requests = append(r.requests, v)
-		v.sendTo(m)
+		v.sendTo(m.Server)
 	}
 }
 

@@ -46,18 +46,26 @@ func (l *labState) cutsLink(port int) bool {
 }
 
 // cutsOff reports whether the network keeps this node from another one.
-func (l *labState) cutsOff(other *Server) bool {
+func (l *labState) cutsOff(other *labState) bool {
 	return l.blackhole || l.hides(l.linkName("master", other.port)) || l.hides(l.linkName("replica", other.port))
 }
 
 // nodes returns all nodes that began with the same master, which is the first.
-func (l *labState) nodes() (all []*Server) {
-	for _, s := range l.peers {
+func (l *labState) nodes() (all []*labState) {
+	for _, s := range l.all {
 		if s.group == l.group {
 			all = append(all, s)
 		}
 	}
 	return all
+}
+
+// neighbour returns another node of the process, nil if none has this address.
+func (l *labState) neighbour(host string, port int) *labState {
+	if peer := peerAt(l.replState, host, port); peer != nil {
+		return l.all[peer.number-1]
+	}
+	return nil
 }
 
 // hearLinks is called when the clock has leapt. It leaves no time for acknowledgements, so a link of the process that
@@ -66,7 +74,7 @@ func (l *labState) hearLinks() {
 	for _, c := range l.replicas.all {
 		from, rep := peerOf(c), replicaOf(c)
 		if from != nil && l.ex.Now.Mono-rep.told < linkSilence && !c.muted && !l.holdsStream(c) &&
-			!from.lab.linkCut.Load() {
+			!l.all[from.number-1].linkCut.Load() {
 			rep.heard = l.replicas.now()
 		}
 	}
@@ -85,7 +93,7 @@ func (l *labState) effect() int64 {
 
 // numberAt returns the number of the node with a port, 0 if it is none of this process.
 func (l *labState) numberAt(port int) int {
-	if peer := peerAt(l.Server, peerHost, port); peer != nil {
+	if peer := l.neighbour(peerHost, port); peer != nil {
 		return peer.number
 	}
 	return 0

@@ -135,7 +135,7 @@ func (l *labState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 	if l.follow.host == "" {
 		return 0, false, nil
 	}
-	master := peerAt(l.Server, l.follow.host, l.follow.port)
+	master := l.neighbour(l.follow.host, l.follow.port)
 	if master == nil {
 		return 0, false, labError("replication", "the master %s:%d is none of this process: send this to it",
 			l.follow.host, l.follow.port)
@@ -145,9 +145,9 @@ func (l *labState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 		request = append(request, append([]byte(nil), arg...))
 	}
 	request = append(request, strconv.AppendInt(nil, int64(l.port), 10))
-	r := &relay{home: l.Server, by: l.running}
+	r := &relay{home: l, by: l.running}
 	r.finish = func() { r.answerReplies(false) }
-	r.send(c, []*Server{master}, func() *internalRequest {
+	r.send(c, []*labState{master}, func() *internalRequest {
 		v := &internalRequest{args: request}
 		v.sess.Proto = c.Sess.Proto
 		return v
@@ -163,7 +163,7 @@ func (l *labState) knowsReplica(port int64) bool {
 		}
 	}
 	for _, s := range l.nodes() {
-		if int64(s.port) == port && s != l.Server {
+		if int64(s.port) == port && s != l {
 			return true
 		}
 	}

@@ -22,9 +22,9 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 	rs := &l.replicas
 	w := ackWait{waiter: waiter{l.running, c.Sess.Commands}, offset: rs.stream.Offset, asks: true}
 	l.askNodes(func(all []nodeState) {
-		var of []*Server
+		var of []*labState
 		for _, n := range all {
-			if n.follows == l.Server && n.isUp {
+			if n.follows == l && n.isUp {
 				of = append(of, n.s)
 			}
 		}
@@ -52,7 +52,7 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 }
 
 // watchNodes ends a wait that has no time limit if one of the replicas is gone: it would last for ever.
-func (l *labState) watchNodes(w waiter, of []*Server) {
+func (l *labState) watchNodes(w waiter, of []*labState) {
 	const often = 50 * time.Millisecond // in real time: the lab's clock may stand still
 	l.loop.After(often, func() time.Duration {
 		if !w.isOn() {
@@ -60,7 +60,7 @@ func (l *labState) watchNodes(w waiter, of []*Server) {
 		}
 		l.askNodes(func(all []nodeState) {
 			for _, n := range all {
-				why := n.gone(l.Server)
+				why := n.gone(l)
 				if why == "" || !slices.Contains(of, n.s) || !w.isOn() {
 					continue
 				}
@@ -74,7 +74,7 @@ func (l *labState) watchNodes(w waiter, of []*Server) {
 }
 
 // gone is why a node will not acknowledge what its master has, "" if it may.
-func (n *nodeState) gone(master *Server) string {
+func (n *nodeState) gone(master *labState) string {
 	switch {
 	case n.ended:
 		return "has ended"

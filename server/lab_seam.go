@@ -52,7 +52,9 @@ func (l *labState) mem() int { return l.plan.Mem() + l.history.Mem() }
 
 // part is the place of the lab in a pass. Most of what it does replaces something: see install.
 func (l *labState) part() part {
-	return part{installed: l.install, joined: l.setMuted, configured: l.configured, memory: l.mem, end: l.closeLingering}
+	return part{
+		self: l, installed: l.install, joined: l.setMuted, configured: l.configured, memory: l.mem, end: l.closeLingering,
+	}
 }
 
 // labClient is what the lab knows of a client.

@@ -28,14 +28,14 @@ func topologyRows() []command.Row {
 
 // nodeState is what a node says of itself.
 type nodeState struct {
-	s        *Server
+	s        *labState
 	ended    bool // after SHUTDOWN: nothing else is known
 	isUp     bool // it was not ended by LAB CRASH DOWN
 	isBusy   bool // a slow script runs
 	isCut    bool // it is in a black hole
 	isMaster bool
-	follows  *Server // nil for none, or for one that is not in the process
-	host     string  // likewise
+	follows  *labState // nil for none, or for one that is not in the process
+	host     string    // likewise
 	port     int
 	link     string // what ROLE says of it
 	hasData  bool   // of its master
@@ -45,7 +45,7 @@ type nodeState struct {
 
 // eachNode calls errand at each of the nodes, and when all errands have ended then at home. An errand runs between
 // commands, or between parts of a slow script. A node that has ended is left out.
-func (l *labState) eachNode(nodes []*Server, errand func(i int, at *labState, end func()), then func()) {
+func (l *labState) eachNode(nodes []*labState, errand func(i int, at *labState, end func()), then func()) {
 	missing := len(nodes)
 	if missing == 0 {
 		then()
@@ -53,7 +53,7 @@ func (l *labState) eachNode(nodes []*Server, errand func(i int, at *labState, en
 	for i, s := range nodes {
 		v := &internalRequest{}
 		v.errand = func(v *internalRequest) {
-			errand(i, s.lab, func() { v.end(nil) })
+			errand(i, s, func() { v.end(nil) })
 		}
 		v.done = func([]byte) {
 			l.inbox.post(func() {
@@ -62,18 +62,18 @@ func (l *labState) eachNode(nodes []*Server, errand func(i int, at *labState, en
 				}
 			})
 		}
-		v.sendTo(s)
+		v.sendTo(s.Server)
 	}
 }
 
 // askNodes asks all nodes of the process.
 func (l *labState) askNodes(then func(all []nodeState)) {
-	all := make([]nodeState, len(l.peers))
-	for i, s := range l.peers {
+	all := make([]nodeState, len(l.all))
+	for i, s := range l.all {
 		all[i] = nodeState{s: s, ended: true}
 	}
-	l.eachNode(l.peers, func(_ int, _ *labState, end func()) { end() }, func() {
-		l.eachNode(l.peers, func(i int, at *labState, end func()) {
+	l.eachNode(l.all, func(_ int, _ *labState, end func()) { end() }, func() {
+		l.eachNode(l.all, func(i int, at *labState, end func()) {
 			all[i] = at.state()
 			end()
 		}, func() { then(all) })
@@ -93,7 +93,7 @@ func (l *labState) afterScript(fn func()) {
 func (l *labState) state() nodeState {
 	f := &l.follow
 	n := nodeState{
-		s: l.Server, isUp: l.down == nil, isBusy: l.ex.Scripts.Busy() != nil, isCut: l.blackhole,
+		s: l, isUp: l.down == nil, isBusy: l.ex.Scripts.Busy() != nil, isCut: l.blackhole,
 		isMaster: l.cfg.ReplicaOf == "", priority: l.cfg.ReplicaPriority,
 	}
 	switch {
@@ -106,7 +106,7 @@ func (l *labState) state() nodeState {
 	if !n.isBusy && !l.isLoading() && !l.cutsLink(f.port) {
 		f.drain()
 	}
-	n.host, n.port, n.follows = f.host, f.port, peerAt(l.Server, f.host, f.port)
+	n.host, n.port, n.follows = f.host, f.port, l.neighbour(f.host, f.port)
 	n.link, n.hasData, n.offset = f.state(), f.known && f.sync == nil, l.replicas.stream.Offset
 	return n
 }

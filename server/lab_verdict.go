@@ -60,8 +60,8 @@ func (l *labState) verdict(c *command.Call) error {
 	if len(args) > 0 {
 		return labError("verdict", "'%s' is one argument too many", printable(args[0]))
 	}
-	r := &relay{home: l.Server, by: l.running}
-	logs := make([]lab.History, 0, len(l.peers))
+	r := &relay{home: l, by: l.running}
+	logs := make([]lab.History, 0, len(l.all))
 	r.finish = func() {
 		l.apart(r, func(w *resp.Writer) {
 			l.judging.Lock()
@@ -71,7 +71,7 @@ func (l *labState) verdict(c *command.Call) error {
 			}
 		})
 	}
-	r.send(c, l.peers, func() *internalRequest {
+	r.send(c, l.all, func() *internalRequest {
 		logs = append(logs, lab.History{})
 		return &internalRequest{
 			args: [][]byte{[]byte("LAB"), []byte("LOG"), []byte("EXPORT")},

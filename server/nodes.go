@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -43,7 +44,7 @@ func NewNodes(cfg *config.Config, log func(node int) Log) (Nodes, error) {
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
-	var all Nodes
+	var all []*node
 	for n := 1; n <= cfg.Nodes(); n++ {
 		own := cfg.Clone()
 		if cfg.Replicas > 0 {
@@ -56,25 +57,52 @@ func NewNodes(cfg *config.Config, log func(node int) Log) (Nodes, error) {
 		if cfg.TLSPort > 0 {
 			own.TLSPort += n - 1
 		}
-		s, err := newServer(own, log(n), n, cfg.Nodes())
+		s, err := newNode(own, log(n), n, cfg.Nodes())
 		if err != nil {
-			all.discard()
+			discard(all)
 			return nil, err
 		}
 		all = append(all, s)
 		cfg.MaxClients = own.MaxClients // what the first has found out, the others need not complain of
 	}
-	for _, s := range all {
-		s.peers = all
-	}
 	cfg.Port, cfg.TLSPort = all[0].cfg.Port, all[0].cfg.TLSPort
-	shareLedger(all)
-	all.becomeNeighbours()
-	if err := all.follow(); err != nil {
-		all.discard()
+	introduce(all)
+	if err := followMasters(all); err != nil {
+		discard(all)
 		return nil, err
 	}
-	return all, nil
+	servers := make(Nodes, len(all))
+	for i, n := range all {
+		servers[i] = n.Server
+	}
+	return servers, nil
+}
+
+// introduce lets the nodes of a process know each other.
+func introduce(all []*node) {
+	var repls []*replState
+	var labs []*labState
+	var glasses []*glassState
+	var bubbles []*reactor.Bubble
+	for _, n := range all {
+		repls, labs, glasses = append(repls, n.repl), append(labs, n.lab), append(glasses, n.glass)
+		bubbles = append(bubbles, n.bubble)
+	}
+	for i, n := range all {
+		n.repl.peers = repls
+		if n.lab != nil {
+			n.lab.all = labs
+		}
+		if n.glass != nil {
+			n.glass.all = glasses
+		}
+		if n.bubble != nil { // its loop looks at the sockets between them
+			n.bubble.Neighbours(slices.Concat(bubbles[:i], bubbles[i+1:]))
+		}
+	}
+	if all[0].lab != nil {
+		shareLedger(labs)
+	}
 }
 
 // newSeed returns a seed that clients cannot guess, because they choose the keys.
@@ -101,12 +129,9 @@ func checkNodes(cfg *config.Config) error {
 
 const mostNodes = 1000 // servers of a process
 
-// discard closes servers that were never run.
-func (ns Nodes) discard() {
-	for _, s := range ns {
-		s.listeners.close()
-		s.persist.end()
-		s.loop.Close()
+func discard(all []*node) {
+	for _, n := range all {
+		n.discard()
 	}
 }
 
@@ -153,7 +178,7 @@ func (ns Nodes) Terminate(interrupt bool) {
 // Terminates reports whether Terminate has asked for an end that is still to come: it waits, and nobody has aborted it.
 // Any goroutine may call it.
 func (ns Nodes) Terminates() bool {
-	return slices.ContainsFunc(ns, func(s *Server) bool { return s.stopping.asked.Load() })
+	return slices.ContainsFunc(ns, func(s *Server) bool { return partOf[*stopping](s).asked.Load() })
 }
 
 // Addrs returns the addresses of all nodes in order. Call it before Run.

@@ -2,13 +2,10 @@ package server
 
 import (
 	"errors"
-	"sync/atomic"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/dialect"
-	"github.com/miniredisd/miniredisd/reactor"
 )
 
 // commands are what every server of this process can execute, unless it has a dialect of its own.
@@ -24,143 +21,122 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 	if err := writeLabTLS(cfg); err != nil {
 		return nil, err
 	}
-	s, err := newServer(cfg, log, 1, 1)
+	n, err := newNode(cfg, log, 1, 1)
 	if err != nil {
 		return nil, err
 	}
-	s.peers = Nodes{s}
-	return s, nil
+	return n.Server, nil
 }
 
-// newServer is New for one of several nodes of this process. The caller sets peers.
-func newServer(cfg *config.Config, log Log, number, nodes int) (*Server, error) {
+// node is a server with all that stands beside its pass. Each part attaches itself by parts.go and hooks.go.
+type node struct {
+	*Server
+	admin   *admin       // cmd_*.go
+	persist *persistence // persist_*.go
+	repl    *replState   // repl_*.go
+	lab     *labState    // lab_*.go; nil unless the directive lab is on
+	glass   *glassState  // glass_*.go; nil unless the directive watch is set
+}
+
+// newNode is New for one of several nodes of this process. The caller lets them know each other.
+func newNode(cfg *config.Config, log Log, number, nodes int) (*node, error) {
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
 	if err := checkLab(cfg); err != nil {
 		return nil, err
 	}
+	if cfg.Watch != "" && !cfg.Lab {
+		return nil, errors.New("watch needs --lab yes")
+	}
 	cfg.Dialect = dialect.OfMaster(cfg.Dialect, cfg.MasterOf(number))
-	clock := clock.New()
-	loop, err := reactor.New(cfg.Multiplexer, clock.Mono)
+	s, err := newServer(cfg, log, number, nodes, commandsOf(cfg))
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		cfg: cfg, log: log, loop: loop, number: number, nodeCount: nodes, commands: commands,
-		ks: newKeyspace(cfg), group: cfg.MasterOf(number), loadsInRun: cfg.SystemFiles && !cfg.LabDisk,
+	n := assemble(s)
+	if err := n.start(); err != nil {
+		n.discard()
+		return nil, err
 	}
+	return n, nil
+}
+
+// commandsOf returns what a server can execute.
+func commandsOf(cfg *config.Config) *command.Commands {
 	switch {
 	case cfg.LabMaint:
-		s.commands = newCommands(dialect.Named(cfg.Dialect), maintRows()...)
+		return newCommands(dialect.Named(cfg.Dialect), maintRows()...)
 	case cfg.Dialect != dialect.Default:
-		s.commands = newCommands(dialect.Named(cfg.Dialect))
+		return newCommands(dialect.Named(cfg.Dialect))
 	}
-	s.makeParts(clock)
-	if cfg.Bubble {
-		s.enterBubble()
+	return commands
+}
+
+// assemble gives the parts their places in the pass. Their order counts: a change must be on the disk before replicas
+// hear of it.
+func assemble(s *Server) *node {
+	n := &node{Server: s, admin: newAdmin(s), persist: newPersistence(s)}
+	n.repl = newRepl(s, n.persist)
+	if s.cfg.Lab {
+		n.lab = newLab(n.repl, n.admin, s.clock)
 	}
-	if cfg.Exec == "queue" {
-		s.installQueue()
+	if s.cfg.Watch != "" {
+		n.glass = newGlass(n.lab, s.clock)
 	}
-	if cfg.Lab {
-		clock.Lab = clock.NewLab()
-		s.lab = newLab(s, clock)
+	s.parts.attach(n.admin.part())
+	s.parts.attach(n.persist.part())
+	s.parts.attach(n.persist.stopping.part())
+	n.repl.attach()
+	if n.lab != nil {
+		s.parts.attach(n.lab.part())
 	}
-	if err := newGlass(s, clock); err != nil {
-		loop.Close()
-		return nil, err
+	if n.glass != nil {
+		s.parts.attach(n.glass.part())
 	}
-	s.attachFeatures()
-	loop.AfterSleep(s.afterSleep)
-	loop.BeforeSleep(s.beforeSleep)
-	if s.queue == nil {
-		loop.AtEnd(func() { each(s.parts.last) })
+	s.hooks.rest = n.persist.restInScript
+	s.hooks.feedMonitors, s.hooks.transfer = n.admin.monitors.feed, n.admin.transfer
+	return n
+}
+
+// start makes the node ready for Run: it listens, and its files are open.
+func (n *node) start() error {
+	if err := n.newExecutor(n.clock); err != nil {
+		return err
 	}
-	if err := s.newExecutor(clock); err != nil {
-		loop.Close()
-		return nil, err
+	n.figures.started = n.ks.Now
+	if err := n.persist.start(); err != nil {
+		return err
 	}
-	s.figures.started = s.ks.Now
-	if err := s.persist.start(); err != nil {
-		loop.Close()
-		return nil, err
+	n.repl.replicas.configured()
+	if err := n.open(); err != nil {
+		return err
 	}
-	s.clients.setOutputTrigger()
-	s.clients.setMemoryLimits()
-	s.replicas.configured()
-	s.figures.peakMem = s.figures.usedMemory()
-	if !s.clients.fit() {
-		s.persist.end()
-		loop.Close()
-		return nil, errors.New("too few open files allowed")
-	}
-	if cfg.Trace != "" {
-		s.recorder.start()
-	}
-	s.cronTimer = loop.After(cronPeriod, s.cron)
-	err = s.listeners.open()
-	if err == nil && s.lab != nil {
-		err = s.lab.refuseOpen()
-	}
-	if err == nil && !s.loadsInRun {
-		err = s.parts.start()
-	}
-	if err != nil {
-		s.listeners.close()
-		s.persist.end()
-		loop.Close()
-		return nil, err
-	}
-	if number == 1 { // the process has one score
-		if err := s.oomScore.apply(cfg); err != nil {
-			s.log('#', "%v", err) // redis-server starts all the same
+	if n.lab != nil {
+		if err := n.lab.refuseOpen(); err != nil {
+			return err
 		}
 	}
-	s.port = s.Port()
-	if s.lab != nil {
-		s.lab.keepConfig()
-		s.lab.warnOfOpen()
+	if !n.loadsInRun {
+		if err := n.parts.start(); err != nil {
+			return err
+		}
 	}
-	return s, nil
+	if n.number == 1 { // the process has one score
+		if err := n.oomScore.apply(n.cfg); err != nil {
+			n.log('#', "%v", err) // redis-server starts all the same
+		}
+	}
+	if n.lab != nil {
+		n.lab.keepConfig()
+		n.lab.warnOfOpen()
+	}
+	return nil
 }
 
-// attachFeatures gives the features their places in the pass. Their order counts: a change must be on the disk before
-// replicas hear of it.
-func (s *Server) attachFeatures() {
-	s.parts.attach(s.admin.part())
-	s.parts.attach(s.persist.part())
-	s.parts.attach(s.stopping.part())
-	attachReplication(s)
-	if s.lab != nil {
-		s.parts.attach(s.lab.part())
-	}
-	if s.glass != nil {
-		s.parts.attach(s.glass.part())
-	}
-	s.hooks.rest = s.persist.restInScript
-	s.hooks.feedMonitors, s.hooks.transfer = s.admin.monitors.feed, s.admin.transfer
-}
-
-// makeParts makes the parts of a new server. Those with methods know the server.
-func (s *Server) makeParts(clock *clock.Clock) {
-	s.hooks = plainHooks(s)
-	s.clients = clients{s: s, byID: map[int64]*client{}}
-	s.listeners.s, s.pausing.s, s.recorder.s = s, s, s
-	s.admin.s, s.admin.monitors.s = s, s
-	s.persist = newPersistence(s)
-	s.replicas = newReplicas(s)
-	s.link = plainLink()
-	s.follow.s, s.failover.s, s.stopping = s, s, stopping{s: s, asked: new(atomic.Bool)}
-	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
-	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
-	s.figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
-}
-
-// Terminate is Stop for SIGTERM, or for SIGINT. It saves the data if the configuration says so. The end may have
-// to wait: see stopping. SHUTDOWN ABORT takes the signal back meanwhile. Any goroutine may call it.
-func (s *Server) Terminate(interrupt bool) {
-	each(s.parts.hurry)
-	s.stopping.asked.Store(true)
-	s.loop.Post(func() { s.stopping.signal(interrupt) })
+// discard closes a node that was never run.
+func (n *node) discard() {
+	n.listeners.close()
+	n.persist.end()
+	n.loop.Close()
 }

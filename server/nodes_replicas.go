@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/miniredisd/miniredisd/internal/config"
-	"github.com/miniredisd/miniredisd/reactor"
 )
 
 // prepareToReplicate changes what would be a nuisance inside of one process. Each server may become a master or a
@@ -24,34 +23,18 @@ func prepareToReplicate(own *config.Config, number int) {
 	}
 }
 
-// becomeNeighbours lets the loops of a bubble look at the sockets between them.
-func (ns Nodes) becomeNeighbours() {
-	for _, s := range ns {
-		if s.bubble == nil {
-			return
-		}
-		var others []*reactor.Bubble
-		for _, other := range ns {
-			if other != s {
-				others = append(others, other.bubble)
-			}
-		}
-		s.bubble.Neighbours(others)
-	}
-}
-
-// follow makes the replicas of the process follow their masters. Their links begin with Run.
-func (ns Nodes) follow() error {
-	for _, s := range ns {
-		if s.group == s.number {
+// followMasters makes the replicas of the process follow their masters. Their links begin with Run.
+func followMasters(all []*node) error {
+	for _, n := range all {
+		if n.group == n.number {
 			continue
 		}
-		s.cfg.ReplicaOf = fmt.Sprintf("%s %d", peerHost, ns[s.group-1].port)
-		if err := s.follow.start(); err != nil {
+		n.cfg.ReplicaOf = fmt.Sprintf("%s %d", peerHost, all[n.group-1].port)
+		if err := n.repl.follow.start(); err != nil {
 			return err
 		}
-		if s.lab != nil {
-			s.lab.keepConfig()
+		if n.lab != nil {
+			n.lab.keepConfig()
 		}
 	}
 	return nil

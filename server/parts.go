@@ -27,6 +27,7 @@ import (
 //	adopt                         joined          gets to know a connection
 //	free                          left            forgets a connection
 //	Stop, Terminate               hurry           lets the loop go on, because it is about to end
+//	Terminate                     terminate       ends the server once it may end
 //	Run, after the last pass      last            ends its coroutines, where commands were executed
 //	Run, after the loop           stop, end       ends, before and after all connections are closed
 type part struct {
@@ -48,7 +49,8 @@ type part struct {
 	longestSleep  func() time.Duration // negative for no limit
 	joined        func(c *client)
 	left          func(c *client)
-	hurry         func() // any goroutine may call it
+	hurry         func()               // any goroutine may call it
+	terminate     func(interrupt bool) // likewise
 	last          func()
 	stop          func()
 	end           func()
@@ -74,6 +76,7 @@ type parts struct {
 	longestSleep  []func() time.Duration
 	joined, left  []func(c *client)
 	hurry         []func()
+	terminate     []func(interrupt bool)
 	last          []func()
 	stop, end     []func()
 }
@@ -102,6 +105,7 @@ func (ps *parts) attach(p part) {
 	add(&ps.joined, p.joined, p.joined != nil)
 	add(&ps.left, p.left, p.left != nil)
 	add(&ps.hurry, p.hurry, p.hurry != nil)
+	add(&ps.terminate, p.terminate, p.terminate != nil)
 	add(&ps.last, p.last, p.last != nil)
 	add(&ps.stop, p.stop, p.stop != nil)
 	add(&ps.end, p.end, p.end != nil)

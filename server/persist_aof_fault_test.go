@@ -54,7 +54,7 @@ func (o *onSim) fail(is disk.Fault, operations ...int) {
 	done := make(chan struct{})
 	o.loop.Post(func() {
 		for _, n := range operations {
-			o.persist.disk.(*disk.Sim).Fail(n, is)
+			partOf[*persistence](o.Server).disk.(*disk.Sim).Fail(n, is)
 		}
 		close(done)
 	})
@@ -140,7 +140,8 @@ func TestAfterAFailedWriteTheServerTriesAgain(t *testing.T) {
 	require.Contains(t, o.logged(), "AOF write error looks solved")
 	o.Stop()
 	require.NoError(t, <-o.ended)
-	f, err := o.persist.disk.Open(filepath.Join(o.persist.folder(), "appendonlydir", "appendonly.aof.1.incr.aof"))
+	p := partOf[*persistence](o.Server)
+	f, err := p.disk.Open(filepath.Join(p.folder(), "appendonlydir", "appendonly.aof.1.incr.aof"))
 	require.NoError(t, err)
 	text, err := io.ReadAll(f)
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
@@ -15,11 +16,11 @@ import (
 // persistence keeps the data beyond the end of the process, in a file. It belongs to the goroutine that executes
 // commands. SAVE stops the loop, BGSAVE does not: persist_bgsave.go.
 type persistence struct {
-	s     *Server
-	disk  disk.FS
-	hooks fileHooks
-
-	history historyHooks
+	s        *Server
+	disk     disk.FS
+	hooks    fileHooks
+	history  historyHooks
+	stopping *stopping
 
 	back int64 // ms that a lab has taken back from the clock
 
@@ -40,22 +41,23 @@ type persistence struct {
 }
 
 // newPersistence gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
-func newPersistence(s *Server) persistence {
-	p := persistence{s: s, disk: disk.System{}, release: func() {}, background: background{took: -1},
+func newPersistence(s *Server) *persistence {
+	p := &persistence{s: s, disk: disk.System{}, release: func() {}, background: background{took: -1},
 		saveDelay: rdb.NewDelay(0), history: plainHistory()}
+	p.stopping = &stopping{s: s, p: p, asked: new(atomic.Bool)}
 	if !s.cfg.SystemFiles || s.cfg.LabDisk {
 		p.disk = disk.NewSim(s.cfg.Seed)
 	}
-	p.aof.p, p.aof.rewrite.took = &s.persist, -1
+	p.aof.p, p.aof.rewrite.took = p, -1
 	return p
 }
 
 // startAgain makes the state that newPersistence makes, for LAB CRASH. The disk stays, with those who look at it.
 func (p *persistence) startAgain() {
 	p.stopTimer()
-	disk, back, hooks, history := p.disk, p.back, p.hooks, p.history
-	*p = newPersistence(p.s)
-	p.disk, p.back, p.hooks, p.history = disk, back, hooks, history
+	disk, back, hooks, history, stopping := p.disk, p.back, p.hooks, p.history, p.stopping
+	*p = *newPersistence(p.s)
+	p.disk, p.back, p.hooks, p.history, p.stopping, p.aof.p = disk, back, hooks, history, stopping, p
 }
 
 // part is the place of the files in a pass.

@@ -26,6 +26,7 @@ type shutdownWords struct{ save, nosave, now, force bool }
 // The timeout is one of real seconds: a server with a lab whose clock stands still must end, too.
 type stopping struct {
 	s     *Server
+	p     *persistence
 	on    bool
 	how   shutdownWords
 	until int64 // ns, by Clock.Mono
@@ -39,13 +40,19 @@ type stopping struct {
 
 // part is the place of an end that waits in a pass.
 func (e *stopping) part() part {
-	return part{self: e, advance: e.advance, inScript: e.advance, info: map[string]func(r *report){
+	return part{self: e, advance: e.advance, inScript: e.advance, terminate: e.terminate, info: map[string]func(r *report){
 		"shutdown_in_milliseconds": func(r *report) {
 			if e.on {
 				r.fields("shutdown_in_milliseconds", (e.until-e.s.now)/1e6)
 			}
 		},
 	}}
+}
+
+// terminate makes the loop obey a signal. Any goroutine may call it.
+func (e *stopping) terminate(interrupt bool) {
+	e.asked.Store(true)
+	e.s.loop.Post(func() { e.signal(interrupt) })
 }
 
 // SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT] (db.c: shutdownCommand)
@@ -118,7 +125,7 @@ func (e *stopping) begin(how shutdownWords, cuts bool) bool {
 	s := e.s
 	s.log('*', "User requested shutdown...")
 	timeout := time.Duration(s.cfg.ShutdownTimeout) * time.Second
-	if cuts || how.now || timeout == 0 || s.persist.history.haveAll() {
+	if cuts || how.now || timeout == 0 || e.p.history.haveAll() {
 		return false
 	}
 	e.on, e.how, e.until = true, how, s.ex.Clock.Mono()+int64(timeout) // Server.now stands still during a script
@@ -126,9 +133,9 @@ func (e *stopping) begin(how shutdownWords, cuts bool) bool {
 	switch {
 	case s.ex.Pause != command.PauseNone:
 	case s.ex.Depth > 0: // a slow script runs
-		s.persist.history.ask()
+		e.p.history.ask()
 	default:
-		s.deferred = append(s.deferred, s.persist.history.ask)
+		s.deferred = append(s.deferred, e.p.history.ask)
 	}
 	s.pausing.begin(byShutdown, command.PauseWrites, forever)
 	s.log('*', "Waiting for replicas before shutting down.")
@@ -148,7 +155,7 @@ func (e *stopping) advance() {
 		e.obeySignal()
 	}
 	switch {
-	case !e.on, e.s.ex.Clock.Mono() < e.until && !e.s.persist.history.haveAll(), e.savesHalf(e.how):
+	case !e.on, e.s.ex.Clock.Mono() < e.until && !e.p.history.haveAll(), e.savesHalf(e.how):
 		return
 	}
 	if !e.finish(e.how) {
@@ -169,7 +176,7 @@ func (e *stopping) cancel() {
 		}
 	}
 	e.asked.Store(false)
-	*e = stopping{s: e.s, asked: e.asked}
+	*e = stopping{s: e.s, p: e.p, asked: e.asked}
 	e.s.pausing.end(byShutdown)
 }
 
@@ -177,12 +184,12 @@ func (e *stopping) cancel() {
 // server goes on, unless force.
 func (e *stopping) finish(how shutdownWords) bool {
 	s := e.s
-	s.persist.history.logLag()
-	if s.persist.background.snapshot != nil {
+	e.p.history.logLag()
+	if e.p.background.snapshot != nil {
 		s.log('#', "A save in the background is in progress. Aborting it!")
-		s.persist.abortBackground()
+		e.p.abortBackground()
 	}
-	if !s.persist.aof.mayEnd(how.force) {
+	if !e.p.aof.mayEnd(how.force) {
 		s.log('#', "Errors trying to shut down the server. Check the logs for more information.")
 		return false
 	}
@@ -190,7 +197,7 @@ func (e *stopping) finish(how shutdownWords) bool {
 		s.log('*', "Saving the final RDB snapshot before exiting.")
 		delay := s.cfg.RDBKeySaveDelay
 		s.cfg.RDBKeySaveDelay = 0 // a test that has failed in the middle must not wait for its end
-		err := s.persist.save()
+		err := e.p.save()
 		s.cfg.RDBKeySaveDelay = delay
 		switch {
 		case err != nil && how.force:

@@ -18,7 +18,7 @@ import (
 //
 // The pause ends with the reply to PSYNC. Then the writes that were held back get READONLY.
 type failover struct {
-	s     *Server
+	s     *replState
 	state failoverState
 	host  string // of the replica, "" for any
 	port  int64

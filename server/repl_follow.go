@@ -21,7 +21,7 @@ import (
 //
 // So everything that a master causes happens where commands are executed, between those of clients.
 type following struct {
-	s     *Server
+	s     *replState
 	host  string // of the master, "" if this server is a master
 	port  int
 	rules command.Following

@@ -267,7 +267,7 @@ func (f *following) cannotKeep() {
 // acknowledge tells the master how far this replica is.
 func (f *following) acknowledge(l *link) {
 	synced := int64(-1)
-	if a := &f.s.persist.aof; a.isOn() {
+	if a := f.s.persist.aof; a.isOn() {
 		synced = a.at.offset
 	}
 	l.talk.Ack(f.s.replicas.stream.Offset, synced)

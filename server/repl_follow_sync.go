@@ -66,7 +66,7 @@ func (f *following) beginFile(size int64) {
 }
 
 func (f *following) create() (err error) {
-	p, y := &f.s.persist, f.sync
+	p, y := f.s.persist, f.sync
 	if err = p.makeFolder(); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (f *following) endFile() {
 
 // beginLoading makes a loader. Without beside, the old keys go first.
 func (f *following) beginLoading(beside bool) {
-	y, p := f.sync, &f.s.persist
+	y, p := f.sync, f.s.persist
 	p.abortBackground()
 	y.loading = p.rdbLoading(false)
 	if beside {
@@ -169,7 +169,7 @@ func (f *following) loadMore() {
 
 // loaded ends a full synchronization, well or not.
 func (f *following) loaded() {
-	y, p := f.sync, &f.s.persist
+	y, p := f.sync, f.s.persist
 	err := y.loader.err
 	from := "disk"
 	if y.direct {

@@ -19,7 +19,7 @@ import (
 // What a pass has changed is in the output of the replicas before the replies are. So whoever has a reply knows that
 // the change is on its way, as in Redis. Nothing says that it has arrived: WAIT does.
 type replicas struct {
-	s      *Server
+	s      *replState
 	stream replication.Stream
 	made   string    // the last ID that this server has made for a history
 	all    []*client // in the order in which they asked
@@ -47,7 +47,7 @@ const (
 // instead of a long output.
 const handMost = 256 << 10
 
-func newReplicas(s *Server) replicas {
+func newReplicas(s *replState) replicas {
 	r := replicas{s: s}
 	r.stream = replication.New(r.newID())
 	return r

@@ -50,7 +50,7 @@ func (r *replicas) replconf(c *command.Call) error {
 		case is(name, "getack"): // it asks a replica
 			return nil
 		default:
-			if err := rep.set(r.s, name, c.Args[i+1]); err != nil {
+			if err := rep.set(r.s.Server, name, c.Args[i+1]); err != nil {
 				return err
 			}
 		}

@@ -253,7 +253,7 @@ func (r *replicas) handFile(c *client) {
 // removeFile removes the file of a full synchronization, with rdb-del-sync-files (replication.c:
 // removeRDBUsedToSyncReplicas).
 func (r *replicas) removeFile() {
-	p := &r.s.persist
+	p := r.s.persist
 	if !r.s.cfg.RDBDelSyncFiles {
 		r.leftFile = false
 	}

@@ -79,7 +79,7 @@ func (r *replicas) start() {
 
 // beginSnapshot begins to write the keys.
 func (r *replicas) beginSnapshot(y *fullSync, waiting []*client) error {
-	p := &r.s.persist
+	p := r.s.persist
 	if !y.isStreamed() {
 		r.leftFile = r.s.cfg.RDBDelSyncFiles
 		return p.beginSave(func(err error) {

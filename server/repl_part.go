@@ -2,16 +2,34 @@ package server
 
 import "time"
 
-// attachReplication gives replicas, and the link to a master, their places in a pass, and tells the files of them.
-func attachReplication(s *Server) {
-	s.persist.history = historyHooks{
-		place: s.replicas.place, restore: s.replicas.restore, fsynced: s.replicas.noteFsync,
-		offset: func() int64 { return s.replicas.stream.Offset }, loads: s.follow.configure,
-		haveAll: s.replicas.haveAll, ask: s.replicas.askNow, logLag: s.replicas.logLag,
+// replState is what a server is in the replication: a master with replicas, a replica, or both.
+type replState struct {
+	*Server
+	persist  *persistence
+	replicas replicas     // repl_master*.go
+	follow   following    // repl_follow*.go
+	failover failover     // repl_failover.go
+	link     linkHooks    // repl_hooks.go
+	peers    []*replState // all servers of the process, with this one: repl_peer.go
+}
+
+func newRepl(s *Server, p *persistence) *replState {
+	rs := &replState{Server: s, persist: p, link: plainLink()}
+	rs.replicas = newReplicas(rs)
+	rs.follow.s, rs.failover.s, rs.peers = rs, rs, []*replState{rs}
+	return rs
+}
+
+// attach gives replicas, and the link to a master, their places in a pass, and tells the files of them.
+func (rs *replState) attach() {
+	rs.persist.history = historyHooks{
+		place: rs.replicas.place, restore: rs.replicas.restore, fsynced: rs.replicas.noteFsync,
+		offset: func() int64 { return rs.replicas.stream.Offset }, loads: rs.follow.configure,
+		haveAll: rs.replicas.haveAll, ask: rs.replicas.askNow, logLag: rs.replicas.logLag,
 	}
-	s.parts.attach(part{self: &s.failover, advance: s.failover.advance})
-	s.parts.attach(s.replicas.part())
-	s.parts.attach(s.follow.part())
+	rs.parts.attach(part{self: &rs.failover, advance: rs.failover.advance})
+	rs.parts.attach(rs.replicas.part())
+	rs.parts.attach(rs.follow.part())
 }
 
 func (r *replicas) part() part {

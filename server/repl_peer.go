@@ -16,7 +16,7 @@ import (
 //	       <── +FULLRESYNC, keys, stream ─────────
 
 // peerAt returns another server of the process, nil if none has this address. In a bubble nothing else can be reached.
-func peerAt(s *Server, host string, port int) *Server {
+func peerAt(s *replState, host string, port int) *replState {
 	if s.bubble == nil && host != peerHost && host != "localhost" && host != "::1" {
 		return nil
 	}
@@ -29,7 +29,7 @@ func peerAt(s *Server, host string, port int) *Server {
 }
 
 // connectTo connects to another server of the process. That takes its end in its next pass.
-func (f *following) connectTo(to *Server) (*link, error) {
+func (f *following) connectTo(to *replState) (*link, error) {
 	if to.inbox.hasEnded() {
 		return nil, unix.ECONNREFUSED
 	}
@@ -63,12 +63,12 @@ func (f *following) connectTo(to *Server) (*link, error) {
 			}
 		})
 	}
-	v.sendTo(to)
+	v.sendTo(to.Server)
 	return l, nil
 }
 
 // takeLink makes a client of the end of a link. It reports whether server to takes connections.
-func takeLink(to *Server, fd int, from *Server) bool {
+func takeLink(to *replState, fd int, from *replState) bool {
 	if len(to.listeners.all) == 0 || !to.clients.hasPlace() {
 		return false
 	}
@@ -85,7 +85,7 @@ func takeLink(to *Server, fd int, from *Server) bool {
 type peerKey struct{}
 
 // peerOf returns the replica of this process that c is the link of, nil for none.
-func peerOf(c *client) *Server {
-	from, _ := c.attached(peerKey{}).(*Server)
+func peerOf(c *client) *replState {
+	from, _ := c.attached(peerKey{}).(*replState)
 	return from
 }

@@ -41,9 +41,11 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/ioworkers"
@@ -60,6 +62,7 @@ type Log func(level byte, format string, args ...any)
 type Server struct {
 	cfg      *config.Config
 	log      Log
+	clock    *clock.Clock
 	loop     *reactor.Loop
 	ks       *store.Keyspace
 	ex       *command.Executor
@@ -80,10 +83,9 @@ type Server struct {
 	oomScore   oomScore
 
 	// What a plain server does not have.
-	features            // nodes_new.go
-	parts    parts      // what they do in a pass: parts.go
-	hooks    hooks      // what they replace: hooks.go
-	queue    *execQueue // nil for --exec inline
+	parts parts      // what they do in a pass: parts.go
+	hooks hooks      // what they replace: hooks.go
+	queue *execQueue // nil for --exec inline
 
 	bubble *reactor.Bubble // of testing/synctest that the server lives in, or nil
 
@@ -134,6 +136,64 @@ type Stats struct {
 	OutputLimitClosed     int64
 	QueryLimitClosed      int64
 	EvictedClients        int64
+}
+
+// newServer makes a plain server: its loop, its keyspace, and the parts that it always has.
+func newServer(cfg *config.Config, log Log, number, nodes int, commands *command.Commands) (*Server, error) {
+	clock := clock.New()
+	loop, err := reactor.New(cfg.Multiplexer, clock.Mono)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, log: log, clock: clock, loop: loop, number: number, nodeCount: nodes, commands: commands,
+		ks: newKeyspace(cfg), group: cfg.MasterOf(number), loadsInRun: cfg.SystemFiles && !cfg.LabDisk,
+	}
+	s.clients = clients{s: s, byID: map[int64]*client{}}
+	s.listeners.s, s.pausing.s, s.recorder.s = s, s, s
+	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
+	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
+	s.figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
+	s.hooks = plainHooks(s)
+	loop.AfterSleep(s.afterSleep)
+	loop.BeforeSleep(s.beforeSleep)
+	if cfg.Bubble {
+		s.enterBubble()
+	}
+	if cfg.Exec == "queue" {
+		s.installQueue()
+	} else {
+		loop.AtEnd(func() { each(s.parts.last) })
+	}
+	return s, nil
+}
+
+// open makes the server listen, once it has its executor.
+func (s *Server) open() error {
+	s.clients.setOutputTrigger()
+	s.clients.setMemoryLimits()
+	s.figures.peakMem = s.figures.usedMemory()
+	if !s.clients.fit() {
+		return errors.New("too few open files allowed")
+	}
+	if s.cfg.Trace != "" {
+		s.recorder.start()
+	}
+	s.cronTimer = s.loop.After(cronPeriod, s.cron)
+	if err := s.listeners.open(); err != nil {
+		return err
+	}
+	s.port = s.Port()
+	return nil
+}
+
+// Terminate is Stop for SIGTERM, or for SIGINT. It saves the data if the configuration says so, and the end may have
+// to wait for that. SHUTDOWN ABORT takes the signal back meanwhile. Any goroutine may call it.
+func (s *Server) Terminate(interrupt bool) {
+	each(s.parts.hurry)
+	for _, fn := range s.parts.terminate {
+		fn(interrupt)
+	}
 }
 
 // Addrs returns the addresses that the server listens on without TLS, with the port that the system
