@@ -1,7 +1,5 @@
 package command
 
-import "github.com/miniredisd/miniredisd/store"
-
 // This file decides which request may run. There are four kinds of requests:
 //
 //	request                        checks
@@ -44,31 +42,12 @@ func (ex *Executor) admitNow(s *Session, cmd *Command, args [][]byte) error {
 	if err := ex.permissions.check(s, cmd, args, fromClient); err != nil {
 		return err
 	}
-	if ex.Following != nil {
-		if err := ex.Following.refusal(ex, s, cmd, args); err != nil {
-			return err
-		}
-	}
 	busy := ex.Scripts.run.busy
-	switch {
-	case ex.KS.MaxMemory > 0 && !busy && ex.Eviction.before() && ex.needsMemory(s, cmd, args): // reads evict, too
+	if ex.KS.MaxMemory > 0 && !busy && ex.Eviction.before() && ex.needsMemory(s, cmd, args) { // reads evict, too
 		return errOOM
-	case ex.SaveFailed && !s.Master && ex.stopsWrites(ex.flagsOf(s, cmd, args)|cmd.pings()):
-		return ex.misconf()
-	case ex.DiskError != nil && !s.Master && (cmd.Name == "ping" || ex.flagsOf(s, cmd, args)&Write != 0):
-		return ex.DiskError
-	case ex.LacksReplicas && ex.flagsOf(s, cmd, args)&Write != 0:
-		return errLacksReplicas
-	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
-		return errSubscriber(cmd)
-	case busy && cmd.Flags&AllowBusy == 0:
-		return ex.Scripts.Busy()
-	case s.Replica || s.Monitor: // a client in MONITOR is a kind of replica in Redis
-		if ex.flagsOf(s, cmd, args)&(ReadOnly|Write|MayReplicate) != 0 {
-			return errReplicaUsesKeys
-		}
-	case ex.Pause != PauseNone && ex.Pause.holds(ex.flagsOf(s, cmd, args)):
-		return errPostponed
+	}
+	if ex.Refusals.on != 0 || busy || s.Subscriber || s.Replica || s.Monitor {
+		return ex.Refusals.refusal(s, cmd, args)
 	}
 	return nil
 }
@@ -85,25 +64,23 @@ func (ex *Executor) admitCall(cmd *Command, args [][]byte) error {
 		return ex.Table.Manners.callError(errScriptArity, errCallArity)
 	case cmd.Flags&NoScript != 0 && !ex.liftsNoScript(cmd):
 		return ex.Table.Manners.inWords(errNotFromScript, errNotFromScriptOwn)
+	case cmd.Flags&Stale == 0 && ex.Refusals.Has(StaleReplica):
+		return errScriptStale
 	}
 	if err := ex.permissions.check(run.by, cmd, args, fromScript); err != nil {
 		return err
 	}
-	if ex.Following != nil {
-		if err := ex.Following.scriptRefusal(run.by, cmd); err != nil {
-			return err
-		}
-	}
 	switch {
 	case run.readOnly && cmd.Flags&(Write|MayReplicate) != 0:
 		return errScriptWrites
-	case ex.SaveFailed && !run.wrote && ex.stopsWrites(cmd.Flags):
-		return ex.misconf()
-	case ex.DiskError != nil && cmd.Flags&Write != 0 && !run.wrote:
-		return ex.DiskError
-	case ex.LacksReplicas && cmd.Flags&Write != 0 && !run.wrote:
-		return errLacksReplicas
-	case cmd.Flags&DenyOOM != 0 && !run.wrote && !run.allowOOM && ex.Eviction.lacking():
+	case run.wrote:
+		return nil
+	case cmd.Flags&Write != 0 && ex.Refusals.on != 0:
+		if err := ex.Refusals.ofWrite(run.by); err != nil {
+			return err
+		}
+	}
+	if cmd.Flags&DenyOOM != 0 && !run.allowOOM && !run.by.Master && ex.Eviction.lacking() {
 		return errOOM
 	}
 	return nil
@@ -146,22 +123,4 @@ func (ex *Executor) flagsOf(s *Session, cmd *Command, args [][]byte) Flag {
 // is, unless it ends the transaction: the queue needs memory, too.
 func (ex *Executor) needsMemory(s *Session, cmd *Command, args [][]byte) bool {
 	return ex.flagsOf(s, cmd, args)&DenyOOM != 0 || s.InMulti() && cmd.Flags&EndsMulti == 0
-}
-
-// Pause is the kind of commands that CLIENT PAUSE holds back.
-type Pause uint8
-
-// PauseWrites holds commands that may change the keyspace, PauseAll holds all.
-const (
-	PauseNone Pause = iota
-	PauseWrites
-	PauseAll
-)
-
-// errPostponed is never sent: CLIENT PAUSE holds the request back.
-const errPostponed store.Error = "PAUSED"
-
-// holds reports whether the pause holds back a command with these flags.
-func (p Pause) holds(flags Flag) bool {
-	return p != PauseNone && flags&NeverPaused == 0 && (p == PauseAll || flags&(Write|MayReplicate) != 0)
 }

@@ -52,7 +52,7 @@ func (ws *Waiters) serve(q *queue) (later bool) {
 		}
 		switch w := p.of.Wait; {
 		case !w.orGone && (!found.Exists() || found.Type() != w.typ):
-		case ex.Pause.holds(w.cmd.Flags):
+		case ex.Refusals.holds(w.cmd.Flags):
 			later = true
 		default:
 			ex.retry(p.of)

@@ -173,7 +173,7 @@ func introduce(c *Call) {
 	c.IntField("id", c.Sess.ID)
 	c.TextField("mode", "standalone")
 	role := "master"
-	if f := c.Ex.Following; f != nil && !f.Alone {
+	if c.Ex.Refusals.Has(IsReplica) {
 		role = "replica"
 	}
 	c.TextField("role", role)

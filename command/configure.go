@@ -11,10 +11,7 @@ import (
 // every CONFIG SET.
 func (ex *Executor) Configure() {
 	cfg, ks := ex.Cfg, ex.KS
-	ks.MaxMemory = cfg.MaxMemory
-	if f := ex.Following; f != nil && (cfg.ReplicaIgnoreMaxMemory || f.Loading) {
-		ks.MaxMemory = 0
-	}
+	ex.Refusals.apply()
 	ks.Policy = store.ParsePolicy(cfg.MaxMemoryPolicy)
 	ks.LFU = strings.HasSuffix(cfg.MaxMemoryPolicy, "-lfu")
 	ks.LFULogFactor, ks.LFUDecayTime = cfg.LFULogFactor, cfg.LFUDecayTime

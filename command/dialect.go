@@ -63,6 +63,11 @@ func (t *Table) lacks(name string) error {
 	return nil
 }
 
+// ErrLoading refuses a command while keys are being loaded.
+func (t *Table) ErrLoading() error {
+	return errorf("LOADING %s is loading the dataset in memory", t.Dialect.Family)
+}
+
 // unknownToScript is the error for a command of a script that this server lacks. cmd is nil, or the
 // container of an unknown subcommand.
 func (ex *Executor) unknownToScript(cmd *Command, args [][]byte) error {

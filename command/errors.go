@@ -40,11 +40,6 @@ const (
 	errTimeoutRange    store.Error = "ERR timeout is out of range"
 	errTimeoutNegative store.Error = "ERR timeout is negative"
 
-	// No pause holds back a replica, so it must not use keys.
-	errReplicaUsesKeys store.Error = "ERR Replica can't interact with the keyspace"
-
-	errLacksReplicas store.Error = "NOREPLICAS Not enough good replicas to write."
-
 	errOOM          store.Error = "OOM command not allowed when used memory > 'maxmemory'."
 	errDebugRefused store.Error = "ERR DEBUG command not allowed. " +
 		"If the enable-debug-command option is set to \"local\", you can run it from a local connection, " +

@@ -26,7 +26,7 @@ const evictionBatch = 16
 // before evicts at the start of a command. It returns, and records for the whole command, whether
 // memory is still short (server.h: pre_command_oom_state).
 func (e *Eviction) before() (short bool) {
-	e.short = e.ex.Pause == PauseNone && e.makeRoom() == none
+	e.short = !e.ex.Refusals.Has(Pauses) && e.makeRoom() == none
 	return e.short
 }
 
@@ -37,7 +37,7 @@ func (e *Eviction) lacking() bool { return e.ex.KS.MaxMemory > 0 && e.short }
 // more to evict (evict.c: evictionTimeProc).
 func (e *Eviction) Continue() (more bool) {
 	ex := e.ex
-	if ex.KS.MaxMemory == 0 || ex.Scripts.run.busy || ex.Pause != PauseNone {
+	if ex.KS.MaxMemory == 0 || ex.Scripts.run.busy || ex.Refusals.Has(Pauses) {
 		return false
 	}
 	return e.makeRoom() == later

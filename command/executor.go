@@ -35,18 +35,15 @@ type Executor struct {
 	Replaced      []byte        // the memory of the string that Given has replaced, or nil
 	Trace         *trace.Thread // gets the time of each command, nil when there is no trace
 	Show          Show          // for a Trace that gets events
-	Pause         Pause         // of CLIENT PAUSE; only the server sets it
 	AllInScripts  bool          // DEBUG SET-DISABLE-DENY-SCRIPTS
 	AnyChecksum   bool          // DEBUG SET-SKIP-CHECKSUM-VALIDATION
-	DiskError     error         // why no command may change anything now, or nil: the text of MISCONF
-
-	LacksReplicas bool // too few replicas are near, for min-replicas-to-write
 
 	// The parts of the executor. Each has a file of its own.
 	Waiters     Waiters  // clients that wait for keys
 	Tracking    Tracking // clients that cache keys
 	Scripts     Scripts
 	Eviction    Eviction
+	Refusals    Refusals
 	Latency     Latency
 	slowlog     Slowlog
 	sizes       sizeLogs
@@ -55,10 +52,6 @@ type Executor struct {
 	events      events
 	messages    messages
 	Propagation Propagation
-	Following   *Following // nil on a master that has loaded its keys
-
-	// SaveFailed says that the last save in the background has failed (server.h: lastbgsave_status).
-	SaveFailed bool
 
 	// Depth counts the running commands that run other commands: EXEC and scripts. Inside them no
 	// command may block, and the time stands still (server.h: execution_nesting).
@@ -103,7 +96,7 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *clock.Clock, host Host, 
 	ex.Waiters = Waiters{ex: ex, dbs: make([]map[string]*queue, len(ks.DBs))}
 	ex.Tracking = newTracking(ex)
 	ex.Scripts = Scripts{ex: ex, functions: luaeval.NewLibraries()}
-	ex.Eviction.ex, ex.permissions.ex, ex.messages.ex, ex.Propagation.ex = ex, ex, ex, ex
+	ex.Eviction.ex, ex.Refusals.ex, ex.permissions.ex, ex.messages.ex, ex.Propagation.ex = ex, ex, ex, ex, ex
 	ex.events = newEvents(ex)
 	ks.OnExpired, ks.OnEvicted, ks.OnFieldsExpired = ex.keyExpired, ex.keyEvicted, ex.fieldsExpired
 	ks.FieldsInPacks = commands.Dialect.Has(packedFields)

@@ -105,7 +105,9 @@ func (c *Call) Propagates() bool { return c.Ex.Propagation.isOn }
 // past reports whether an expiry at a time in ms deletes the key or field at once. While a log of commands is
 // executed again, none does: a later command may have changed it. On a replica none does, because the master deletes
 // (expire.c: checkAlreadyExpired).
-func (c *Call) past(at int64) bool { return at <= c.Now && !c.KS.Loading && c.Ex.Following == nil }
+func (c *Call) past(at int64) bool {
+	return at <= c.Now && !c.KS.Loading && !c.Ex.Refusals.Has(IsReplica|Loads)
+}
 
 // decimal is a number as an argument.
 func decimal(n int64) []byte { return strconv.AppendInt(nil, n, 10) }

@@ -93,6 +93,11 @@ func versionNumber(version string) (n int) {
 // begin starts a script or a function, unless its flags forbid it (script.c: scriptPrepareForRun).
 func (sc *Scripts) begin(c *Call, name string, flags luaeval.Flags) error {
 	readOnly := c.Cmd.Flags&ReadOnly != 0
+	if sc.ex.Refusals.on != 0 {
+		if err := sc.ex.Refusals.ofScript(c.Sess, flags); err != nil {
+			return err
+		}
+	}
 	declared := flags&luaeval.Compat == 0
 	noWrites := declared && flags&luaeval.NoWrites != 0
 	allowOOM := declared && flags&luaeval.AllowOOM != 0
@@ -102,9 +107,6 @@ func (sc *Scripts) begin(c *Call, name string, flags luaeval.Flags) error {
 		}
 		if sc.ex.Eviction.lacking() && !allowOOM {
 			return errScriptOOM
-		}
-		if sc.ex.DiskError != nil {
-			return sc.ex.DiskError
 		}
 	}
 	sc.run = scriptRun{

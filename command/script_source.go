@@ -48,13 +48,6 @@ func (sc *Scripts) declared(cmd *Command, args [][]byte) (flags luaeval.Flags, f
 	return 0, false
 }
 
-// isOld reports whether a request runs a script without a shebang. It runs nowhere without its master (script.c:
-// scriptPrepareForRun).
-func (sc *Scripts) isOld(cmd *Command, args [][]byte) bool {
-	declared, found := sc.declared(cmd, args)
-	return found && declared&luaeval.Compat != 0
-}
-
 // Source returns the script that a request would run: its SHA1 and text, or the function's name and
 // the text of its library. Both are empty for a request that runs no script.
 func (sc *Scripts) Source(cmd *Command, args [][]byte) (name, text string) {

@@ -15,6 +15,7 @@ type Transaction struct {
 	room    [][]byte // for the arguments of a queued command that runs
 	aborted bool     // a command was refused, so EXEC will fail (server.h: CLIENT_DIRTY_EXEC)
 	flags   Flag     // of all queued commands
+	lacking Flag     // that at least one of them lacks (server.h: cmd_inv_flags)
 
 	watches    []*watched
 	watchBytes int // of the watched keys
@@ -46,6 +47,7 @@ func (t *Transaction) add(cmd *Command, args [][]byte, flags Flag) {
 	}
 	t.queue.add(cmd, args)
 	t.flags |= flags
+	t.lacking |= ^flags
 }
 
 // Queued yields the commands that an EXEC of s would run, with their arguments.
@@ -69,7 +71,7 @@ func (ex *Executor) endTransaction(s *Session) {
 		return
 	}
 	ex.watchers.unwatch(t)
-	t.Open, t.Dirty, t.aborted, t.flags = false, false, false, 0
+	t.Open, t.Dirty, t.aborted, t.flags, t.lacking = false, false, false, 0, 0
 	t.queue.reset()
 	if memArg*cap(t.room) > keepQueue {
 		t.room = nil

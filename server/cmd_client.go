@@ -170,11 +170,11 @@ func (a *admin) kill(f *clientFilter) (n int) {
 
 // CLIENT PAUSE timeout [WRITE | ALL] (networking.c: clientCommand)
 func (a *admin) clientPause(c *command.Call) error {
-	kind := command.PauseAll
+	kind := command.PausesAll
 	switch {
 	case len(c.Args) == 3:
 	case len(c.Args) == 4 && is(c.Args[3], "write"):
-		kind = command.PauseWrites
+		kind = command.PausesWrites
 	case len(c.Args) == 4 && is(c.Args[3], "all"):
 	case len(c.Args) == 4:
 		return store.Error("ERR CLIENT PAUSE mode must be WRITE or ALL")

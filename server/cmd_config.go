@@ -34,10 +34,10 @@ func (a *admin) configSet(c *command.Call) error {
 	for _, a := range c.Args[2:] {
 		pairs = append(pairs, string(a))
 	}
-	if f := a.s.ex.Following; f != nil && (f.Loading || f.Beside) {
+	if a.s.ex.Refusals.Has(command.Loads | command.LoadsAside) {
 		for i := 0; i < len(pairs); i += 2 {
 			if config.Settled(pairs[i]) {
-				return a.s.ex.ErrLoading()
+				return a.s.ex.Table.ErrLoading()
 			}
 		}
 	}

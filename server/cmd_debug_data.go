@@ -64,7 +64,7 @@ func quicklistFields(l *store.List) string {
 // debugPopulate skips keys that exist. As in Redis, the new keys do not count as changes to save.
 func debugPopulate(c *command.Call, args [][]byte) error {
 	if serverOf(c).isLoading() { // the file may have the same keys
-		return c.Ex.ErrLoading()
+		return c.Ex.Table.ErrLoading()
 	}
 	count, ok := ascii.ParseInt(args[0])
 	if !ok || count < 0 {

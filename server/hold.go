@@ -128,13 +128,14 @@ func (s *Server) resumeBlocked(c *client, reply []byte) {
 type pausing struct {
 	s         *Server
 	by        [pausers]pause
-	postponed []*client // their command waits for the end of the pause
+	strongest command.State // of the pauses that are on
+	postponed []*client     // their command waits for the end of the pause
 	timer     *reactor.Timer
 }
 
 type pause struct {
-	kind  command.Pause
-	until int64 // ns, by Clock.Timeline; forever for one that somebody ends
+	kind  command.State // one of command.Pauses, 0 for none
+	until int64         // ns, by Clock.Timeline; forever for one that somebody ends
 }
 
 // pauser is who holds commands back (server.h: pause_purpose).
@@ -150,14 +151,14 @@ const (
 const forever = math.MaxInt64
 
 // begin holds commands back until a time. It never makes a pause shorter or weaker that is already on.
-func (p *pausing) begin(by pauser, kind command.Pause, until int64) {
+func (p *pausing) begin(by pauser, kind command.State, until int64) {
 	on := &p.by[by]
 	on.kind, on.until = max(on.kind, kind), max(on.until, until)
 	p.apply()
 }
 
 func (p *pausing) end(by pauser) {
-	if p.by[by].kind != command.PauseNone {
+	if p.by[by].kind != 0 {
 		p.by[by] = pause{}
 		p.apply()
 	}
@@ -182,15 +183,16 @@ func (p *pausing) due() {
 
 // apply makes the strongest pause count, and lets go what no pause holds.
 func (p *pausing) apply() {
-	was, next := p.s.ex.Pause, int64(forever)
-	p.s.ex.Pause = command.PauseNone
+	was, next := p.strongest, int64(forever)
+	p.strongest = 0
 	for _, on := range p.by {
-		p.s.ex.Pause = max(p.s.ex.Pause, on.kind)
-		if on.kind != command.PauseNone {
+		p.strongest = max(p.strongest, on.kind)
+		if on.kind != 0 {
 			next = min(next, on.until)
 		}
 	}
-	p.s.ks.KeepDue = p.s.ex.Following != nil || p.s.ex.Pause != command.PauseNone
+	p.s.ex.Refusals.Set(command.Pauses, false)
+	p.s.ex.Refusals.Set(p.strongest, true)
 	if p.timer != nil {
 		p.s.timers.Cancel(p.timer)
 		p.timer = nil
@@ -198,7 +200,7 @@ func (p *pausing) apply() {
 	if next != forever {
 		p.timer = p.s.at(next, p.due)
 	}
-	if p.s.ex.Pause < was {
+	if p.strongest < was {
 		p.resume()
 	}
 }

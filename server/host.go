@@ -35,7 +35,7 @@ type host struct{ s *Server }
 func serverOf(c *command.Call) *Server { return c.Ex.Host.(host).s }
 
 // isLoading reports whether the keyspace has a part of what it will have: of the server's files, or of the master's.
-func (s *Server) isLoading() bool { f := s.ex.Following; return f != nil && f.Loading }
+func (s *Server) isLoading() bool { return s.ex.Refusals.Has(command.Loads) }
 
 func (h host) Deliver(to *command.Session, message []byte) { h.s.push(h.s.clients.of(to), message) }
 

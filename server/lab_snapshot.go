@@ -31,7 +31,7 @@ func snapshotRows() []command.Row {
 
 func (l *labState) snapshotSave(c *command.Call, args [][]byte) error {
 	if l.isLoading() {
-		return c.Ex.ErrLoading()
+		return c.Ex.Table.ErrLoading()
 	}
 	if l.snapshots == nil {
 		l.snapshots = map[string]*snapshot{}
@@ -43,7 +43,7 @@ func (l *labState) snapshotSave(c *command.Call, args [][]byte) error {
 
 func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
 	if l.isLoading() {
-		return c.Ex.ErrLoading()
+		return c.Ex.Table.ErrLoading()
 	}
 	saved := l.snapshots[string(args[0])]
 	if saved == nil {

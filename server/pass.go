@@ -332,7 +332,7 @@ func expireDue(ks *store.Keyspace, mono func() int64) {
 }
 
 func (s *Server) expires() bool {
-	return !s.debugging.noExpire && s.ex.Pause == command.PauseNone && s.ex.Following == nil
+	return !s.debugging.noExpire && !s.ks.KeepDue
 }
 
 // sleep returns the time until a key expires or a timer is due; negative if neither will happen (ae.c:

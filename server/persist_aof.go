@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/persist/aof"
 	"github.com/miniredisd/miniredisd/persist/disk"
@@ -292,9 +293,10 @@ func (p *persistence) flush() (ok bool) {
 		p.s.loop.Stop()
 		return false
 	}
-	p.s.ex.DiskError = nil
-	if why := a.writer.Err(); why != nil {
-		p.s.ex.DiskError = store.Error("MISCONF Errors writing to the AOF file: " + config.ErrorText(why))
+	why := a.writer.Err()
+	p.s.ex.Refusals.Set(command.AOFFailed, why != nil)
+	if why != nil {
+		p.s.ex.Refusals.AOFError = store.Error("MISCONF Errors writing to the AOF file: " + config.ErrorText(why))
 	} else if !a.waits {
 		a.synced()
 	}

@@ -80,7 +80,7 @@ func (p *persistence) beginSave(done func(err error)) error {
 	b.dirty, b.tried = p.s.ks.Stats.Dirty, p.unix()
 	if err := p.prepare(); err != nil {
 		p.s.log('#', "Can't save in background: %v", err)
-		p.s.ex.SaveFailed = true
+		p.s.ex.Refusals.Set(command.SaveFailed, true)
 		return err
 	}
 	p.s.log('*', "Background saving started")
@@ -127,13 +127,13 @@ func (p *persistence) savedInBackground(err error) {
 		p.s.log('*', "Background saving terminated with success")
 		p.s.ks.Stats.Dirty -= b.dirty
 		p.saved = p.unix()
-		p.s.ex.SaveFailed = false
+		p.s.ex.Refusals.Set(command.SaveFailed, false)
 	case errors.Is(err, snapshots.ErrAborted):
 		p.s.log('#', "Background saving aborted")
 	default:
 		p.s.log('#', "%v", err)
 		p.s.log('#', "Background saving error")
-		p.s.ex.SaveFailed = true
+		p.s.ex.Refusals.Set(command.SaveFailed, true)
 	}
 }
 
@@ -255,7 +255,7 @@ func (p *persistence) cron() {
 
 // failedLately reports whether it is too early for another save.
 func (p *persistence) failedLately() bool {
-	return p.s.ex.SaveFailed && p.unix()-p.background.tried <= retryDelay
+	return p.s.ex.Refusals.Has(command.SaveFailed) && p.unix()-p.background.tried <= retryDelay
 }
 
 func (p *persistence) savePoints() {

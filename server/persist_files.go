@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 	"github.com/miniredisd/miniredisd/persist/rewrite"
@@ -279,7 +280,7 @@ func (p *persistence) save() error {
 	p.s.log('*', "DB saved on disk")
 	p.s.ks.Stats.Dirty = 0
 	p.saved = p.unix()
-	p.s.ex.SaveFailed = false
+	p.s.ex.Refusals.Set(command.SaveFailed, false)
 	return nil
 }
 

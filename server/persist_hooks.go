@@ -32,7 +32,6 @@ type historyHooks struct {
 	restore func(from rdb.Replication) (goesOn bool) // goes on from the place that a file names, at the start
 	offset  func() int64                             // bytes of the history
 	fsynced func()                                   // more is on the disk, or nothing more will be
-	loads   func()                                   // files begin to be loaded, or are loaded
 
 	// Of the end of the server.
 	haveAll func() bool // all replicas have everything
@@ -43,7 +42,7 @@ type historyHooks struct {
 func plainHistory() historyHooks {
 	return historyHooks{
 		place: func() *rdb.Replication { return nil }, restore: func(rdb.Replication) bool { return false },
-		offset: func() int64 { return 0 }, fsynced: func() {}, loads: func() {},
+		offset: func() int64 { return 0 }, fsynced: func() {},
 		haveAll: func() bool { return true }, ask: func() {}, logLag: func() {},
 	}
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 
+	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/persist/aof"
 )
 
@@ -18,7 +19,7 @@ func (p *persistence) info(r *report) {
 			percent = 100 * float64(copied) / float64(all)
 		}
 	}
-	if p.s.ex.SaveFailed {
+	if p.s.ex.Refusals.Has(command.SaveFailed) {
 		status = "err"
 	}
 	a := &p.aof
@@ -29,8 +30,7 @@ func (p *persistence) info(r *report) {
 	if a.rewrite.failed {
 		rewriteStatus = "err"
 	}
-	isBeside := p.s.ex.Following != nil && p.s.ex.Following.Beside
-	r.fields("loading", number(p.s.isLoading()), "async_loading", number(isBeside),
+	r.fields("loading", number(p.s.isLoading()), "async_loading", number(p.s.ex.Refusals.Has(command.LoadsAside)),
 		"current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
 		"current_save_keys_total", all,

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 	"github.com/miniredisd/miniredisd/store"
@@ -64,7 +65,7 @@ func (p *persistence) loadBeside(load func() error, done func(err error)) {
 		l.over = true
 	})
 	p.loading, p.progress = l, progress{began: p.unix()}
-	p.history.loads()
+	p.s.ex.Refusals.Set(command.LoadsFiles, true)
 	p.loadOn()
 }
 
@@ -74,7 +75,7 @@ func (p *persistence) loadOn() {
 	l.run(func() { l.next() })
 	if l.over {
 		p.loading = nil
-		p.history.loads()
+		p.s.ex.Refusals.Set(command.LoadsFiles, false)
 		l.done(l.err)
 	}
 }
@@ -96,7 +97,7 @@ func (p *persistence) endLoading() {
 	p.loading = nil
 	l.gone = true
 	l.run(l.stop)
-	p.history.loads()
+	p.s.ex.Refusals.Set(command.LoadsFiles, false)
 }
 
 // rest goes back to the loop. An error means that it shall load no more.

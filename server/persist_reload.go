@@ -19,7 +19,7 @@ func (p *persistence) reload(c *command.Call, options [][]byte) error {
 		return store.Error("ERR DEBUG RELOAD is not allowed from scripts")
 	}
 	if p.s.isLoading() { // the file would get a part of the keys
-		return c.Ex.ErrLoading()
+		return c.Ex.Table.ErrLoading()
 	}
 	save, flush, merge := true, true, false
 	for _, option := range options {
@@ -94,7 +94,7 @@ func (p *persistence) loadFor(c *command.Call, load func() error) {
 		case p.s.ex != ex: // LAB CRASH has come first: these are other keys
 			answer(errGivenUp)
 		case p.loads():
-			answer(p.s.ex.ErrLoading())
+			answer(p.s.ex.Table.ErrLoading())
 		case p.s.loadsInRun:
 			p.loadBeside(load, answer)
 		default:

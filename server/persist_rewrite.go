@@ -193,7 +193,8 @@ func (a *appendOnly) rewritten(err error) {
 func (a *appendOnly) unlisten() {
 	ex := a.p.s.ex
 	ex.Propagation.Listen(nil)
-	a.writer, ex.DiskError = nil, nil
+	a.writer = nil
+	ex.Refusals.Set(command.AOFFailed, false)
 	a.at = appended{appended: a.at.appended, synced: a.at.synced}
 	a.p.history.fsynced() // whoever waits gets an error
 }

@@ -131,13 +131,13 @@ func (e *stopping) begin(how shutdownWords, cuts bool) bool {
 	e.on, e.how, e.until = true, how, s.ex.Clock.Mono()+int64(timeout) // Server.now stands still during a script
 	e.timer = s.loop.After(timeout, func() time.Duration { return 0 }) // advance looks at the time
 	switch {
-	case s.ex.Pause != command.PauseNone:
+	case s.ex.Refusals.Has(command.Pauses):
 	case s.ex.Depth > 0: // a slow script runs
 		e.p.history.ask()
 	default:
 		s.deferred = append(s.deferred, e.p.history.ask)
 	}
-	s.pausing.begin(byShutdown, command.PauseWrites, forever)
+	s.pausing.begin(byShutdown, command.PausesWrites, forever)
 	s.log('*', "Waiting for replicas before shutting down.")
 	return true
 }

@@ -93,7 +93,7 @@ func (a *appendOnly) loadAgain(c *command.Call, _ [][]byte) error {
 		return store.Error("ERR DEBUG LOADAOF is not allowed from scripts and transactions")
 	}
 	if a.p.s.isLoading() {
-		return c.Ex.ErrLoading()
+		return c.Ex.Table.ErrLoading()
 	}
 	c.NotAsItCame()
 	a.p.loadFor(c, a.drainAndLoad)

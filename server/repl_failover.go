@@ -83,7 +83,7 @@ func (v *failover) failoverCommand(c *command.Call) error {
 		v.until = v.s.replicas.now() + ms*int64(time.Millisecond)
 		v.timer = v.s.at(v.until, func() { v.timer = nil }) // advance looks at the time
 	}
-	v.s.pausing.begin(byFailover, command.PauseWrites, forever)
+	v.s.pausing.begin(byFailover, command.PausesWrites, forever)
 	c.OK()
 	return nil
 }

@@ -21,10 +21,9 @@ import (
 //
 // So everything that a master causes happens where commands are executed, between those of clients.
 type following struct {
-	s     *replState
-	host  string // of the master, "" if this server is a master
-	port  int
-	rules command.Following
+	s    *replState
+	host string // of the master, "" if this server is a master
+	port int
 
 	// What is executed is the history of replicas.stream: its ID, and its offset.
 	known   bool   // the master may go on behind it (server.h: cached_master)
@@ -38,7 +37,6 @@ type following struct {
 	timer     *reactor.Timer
 	computing sync.WaitGroup // for the handshakes of TLS
 	ticked    bool           // the timer has fired
-	loads     bool           // the keys of the master are being loaded
 	downSince int64          // unix seconds, 0 if there was no link since it became a replica
 	warned    int64          // monotonic ns, when the log was told of writes that are not on the disk
 }
@@ -203,24 +201,18 @@ func (f *following) forget() {
 
 // configure tells the executor what a replica may do.
 func (f *following) configure() {
-	cfg := f.s.cfg
-	f.rules.Alone = f.host == ""
-	f.rules.Loading = f.loads || f.s.persist.loads()
-	if f.rules.Alone || cfg.ReplicaReadOnly {
-		f.s.ex.Propagation.Watch(nil)
-	} else {
+	cfg, r, follows := f.s.cfg, &f.s.ex.Refusals, f.host != ""
+	r.Set(command.IsReplica, follows)
+	r.Set(command.ReadOnlyReplica, follows && cfg.ReplicaReadOnly)
+	r.Set(command.StaleReplica, follows && !cfg.ReplicaServeStaleData && !f.isUp())
+	if follows && !cfg.ReplicaReadOnly {
 		f.s.ex.Propagation.Watch(f.remember)
+	} else {
+		f.s.ex.Propagation.Watch(nil)
 	}
-	if f.rules.Alone {
+	if !follows {
 		f.forgetOwn()
 	}
-	if f.rules.Alone && !f.rules.Loading {
-		f.s.ex.Follow(nil)
-		return
-	}
-	f.rules.ReadOnly = cfg.ReplicaReadOnly && !f.rules.Alone
-	f.rules.Cut = !cfg.ReplicaServeStaleData && !f.isUp() && !f.rules.Alone
-	f.s.ex.Follow(&f.rules)
 }
 
 // isUp reports whether the stream comes in (server.h: REPL_STATE_CONNECTED).

@@ -45,7 +45,7 @@ func (f *following) expireOwn() {
 	for own := range f.own.all {
 		db := f.s.ks.DBs[own.db]
 		switch k := db.Peek([]byte(own.name)); {
-		case k.Overdue() && f.s.ex.Pause == command.PauseNone && !f.s.debugging.noExpire:
+		case k.Overdue() && !f.s.ex.Refusals.Has(command.Pauses) && !f.s.debugging.noExpire:
 			f.s.ks.KeepDue = false
 			db.Lookup([]byte(own.name), store.LookupNoNotify|store.LookupNoStats)
 			f.s.ks.KeepDue = true

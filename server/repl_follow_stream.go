@@ -61,9 +61,9 @@ func (f *following) mustWait() bool {
 		return true // its transaction is forgotten, and the next link gets all of it again
 	}
 	if f.sync != nil {
-		return f.sync.loads || f.s.ex.Pause != command.PauseNone
+		return f.sync.loads || f.s.ex.Refusals.Has(command.Pauses)
 	}
-	return f.isUp() && f.s.ex.Pause != command.PauseNone
+	return f.isUp() && f.s.ex.Refusals.Has(command.Pauses)
 }
 
 // readAhead takes bytes of the stream that a pause keeps from being executed. It takes no more than a read or two: the
@@ -241,7 +241,7 @@ func (f *following) execute(l *link, args [][]byte) {
 		dirty := f.s.ks.Stats.Dirty
 		reply := f.s.hooks.obey(&c.sess, args)
 		f.s.running = nil
-		if f.s.ex.CannotKeep() && f.s.ks.Stats.Dirty > dirty {
+		if f.s.ks.Stats.Dirty > dirty && f.s.ex.Refusals.DiskError() != nil {
 			f.cannotKeep()
 		}
 		if len(reply) > 0 && reply[0] == '-' {

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"path/filepath"
 
+	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/replication/follow"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
@@ -142,9 +143,11 @@ func (f *following) beginLoading(beside bool) {
 		f.forget()
 		f.s.ex.Empty()
 	}
-	f.rules.Beside = beside && y.at.ID == f.s.replicas.stream.ID // the old keys are an older state of the same data
-	f.loads = !f.rules.Beside
-	f.configure()
+	loads := command.LoadsMaster
+	if beside && y.at.ID == f.s.replicas.stream.ID { // the old keys are an older state of the same data
+		loads = command.LoadsAside
+	}
+	f.s.ex.Refusals.Set(loads, true)
 	f.s.log('*', "MASTER <-> REPLICA sync: Loading DB in memory")
 	p.progress = progress{began: p.unix(), total: max(y.size, 0), rdb: y.loading}
 	y.loader = newLoader(f.s.ks, y.loading)
@@ -249,8 +252,7 @@ func (f *following) closeSync() {
 	if y.file != nil {
 		_ = y.file.Close()
 	}
-	f.loads, f.rules.Beside = false, false
-	f.configure()
+	f.s.ex.Refusals.Set(command.LoadsMaster|command.LoadsAside, false)
 }
 
 // keys is the number of keys in all databases.

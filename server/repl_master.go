@@ -154,7 +154,7 @@ func (r *replicas) trim() {
 // handOver gives each replica what the pass has added for it. All commands of the pass are executed.
 func (r *replicas) handOver() {
 	r.askOnce()
-	if r.asksAcks && r.s.ex.Pause == command.PauseNone {
+	if r.asksAcks && !r.s.ex.Refusals.Has(command.Pauses) {
 		r.asksAcks = false
 		r.askNow()
 	}
@@ -319,8 +319,8 @@ func (r *replicas) countGood() {
 			r.good++
 		}
 	}
-	r.s.ex.LacksReplicas = r.isTop() && r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 &&
-		r.good < r.s.cfg.MinReplicas
+	r.s.ex.Refusals.Set(command.LacksReplicas,
+		r.isTop() && r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 && r.good < r.s.cfg.MinReplicas)
 }
 
 // lag is how many seconds ago a replica has told its offset.

@@ -24,7 +24,7 @@ func newRepl(s *Server, p *persistence) *replState {
 func (rs *replState) attach() {
 	rs.persist.history = historyHooks{
 		place: rs.replicas.place, restore: rs.replicas.restore, fsynced: rs.replicas.noteFsync,
-		offset: func() int64 { return rs.replicas.stream.Offset }, loads: rs.follow.configure,
+		offset:  func() int64 { return rs.replicas.stream.Offset },
 		haveAll: rs.replicas.haveAll, ask: rs.replicas.askNow, logLag: rs.replicas.logLag,
 	}
 	rs.parts.attach(part{self: &rs.failover, advance: rs.failover.advance})
