@@ -50,7 +50,7 @@ const (
 
 // PING [message] (server.c: pingCommand)
 func ping(c *Call) error {
-	listening := c.Sess.Subscriber && c.Proto < 3 // a RESP2 subscriber gets only arrays in the form of messages
+	listening := c.Sess.Subscriber && c.Sess.Proto < 3 // a RESP2 subscriber gets only arrays in the form of messages
 	switch {
 	case len(c.Args) > 2:
 		return errArity(c.Cmd.Name)
