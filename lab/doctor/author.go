@@ -81,7 +81,7 @@ func (d *Doctor) authors(o op, k lockKey, words []string, compared bool) []autho
 		}
 	}
 	found := d.byClient(o, k)
-	if h := d.holds.m[k]; len(found) == 0 && compared && h != nil && d.kinship(o, h) == noNames {
+	if h := d.holds.Get(k); len(found) == 0 && compared && h != nil && d.kinship(o, h) == noNames {
 		return []author{{h, false, whyHidden}}
 	}
 	return found
@@ -119,11 +119,11 @@ func (d *Doctor) byToken(o op, k lockKey, token string) []author {
 
 // byClient returns the authors of a command without a token.
 func (d *Doctor) byClient(o op, k lockKey) []author {
-	c := d.clients.m[o.client]
+	c := d.clients.Get(o.client)
 	var found []author
 	for _, g := range d.pending(k, o.time) {
 		who := d.kinship(o, g)
-		knows := c != nil && looksRandom(g.value) && c.carried.has(family(g.value))
+		knows := c != nil && looksRandom(g.value) && c.carried.Has(family(g.value))
 		switch {
 		case who == sameClient && g.rival(o.client):
 			found = append(found, author{g, false, whyShared})

@@ -18,7 +18,7 @@ func (d *Doctor) moved(o op, in *run) {
 		return
 	}
 	for i, k := range keys {
-		h := d.holds.m[k]
+		h := d.holds.Get(k)
 		switch {
 		case i == 0 || o.name == "migrate": // its holder gives the lock up in this way
 			d.deleted(o, k, h, d.authors(o, k, in.carried(), in.compared(k)), in)
@@ -40,7 +40,7 @@ func (d *Doctor) damage(o op, in *run) {
 	}
 	stores := strings.HasSuffix(o.name, "store") || o.name == "bitop" || o.name == "sort" || o.first == 0
 	for _, k := range o.keys() {
-		if h := d.holds.m[k]; h != nil && (in == nil || h.in != in) {
+		if h := d.holds.Get(k); h != nil && (in == nil || h.in != in) {
 			h.ended = o.step()
 			d.drop(k, h, EndOverwritten, o.time)
 		} else if h == nil && !in.creates(k) && !(empty && stores) {
@@ -52,7 +52,7 @@ func (d *Doctor) damage(o op, in *run) {
 // unseen handles a command that creates the key of a known lock in a way that the doctor does not know: its
 // client may have taken the lock.
 func (d *Doctor) unseen(o op, k lockKey, in *run) {
-	if len(d.grants.m[k]) > 0 {
+	if len(d.grants.Get(k)) > 0 {
 		d.take(o, k, &hold{value: noToken, in: in, forced: true, doubt: whyUnseen})
 	}
 }
@@ -71,7 +71,7 @@ func (d *Doctor) assign(o op, in *run) {
 }
 
 func (d *Doctor) set(o op, k lockKey, value string, in *run) {
-	d.client(o.client).carried.add(family(value), maxTokens)
+	d.client(o.client).carried.Add(family(value), maxTokens)
 	nx, done := o.outcome()
 	nx = nx || o.wasMissing(k)
 	d.learns(o, k)
@@ -86,8 +86,8 @@ func (d *Doctor) set(o op, k lockKey, value string, in *run) {
 	case nx && o.until() > 0 && o.until() <= o.time: // the lease is over before it begins
 	case nx:
 		d.take(o, k, &hold{value: value, until: o.until(), in: in})
-	case in != nil && in.script && has(in.absent, k) && d.holds.m[k] == nil:
-		if isToken(value) || len(d.grants.m[k]) > 0 || d.coming[k] != nil { // not a mere flag
+	case in != nil && in.script && has(in.absent, k) && d.holds.Get(k) == nil:
+		if isToken(value) || len(d.grants.Get(k)) > 0 || d.coming[k] != nil { // not a mere flag
 			in.fresh = append(in.fresh, fresh{key: k, op: o, hold: hold{value: value, until: o.until(), in: in}})
 		}
 	default:
@@ -123,10 +123,10 @@ func (o op) outcome() (nx, done bool) {
 // overwrite handles an unconditional SET of a lock. An owner may renew its lease in this way, even a
 // lease that it has lost. Any other client takes the lock without asking.
 func (d *Doctor) overwrite(o op, k lockKey, value string, in *run) {
-	if len(d.grants.m[k]) == 0 {
+	if len(d.grants.Get(k)) == 0 {
 		return // no lock, as far as the doctor knows
 	}
-	h, until := d.holds.m[k], o.until()
+	h, until := d.holds.Get(k), o.until()
 	if _, keep := o.option("keepttl"); keep && h != nil {
 		until = h.until
 	}
@@ -199,7 +199,7 @@ func (d *Doctor) granted(k lockKey, token string) bool {
 // renew handles a command that changes the TTL of a lock.
 func (d *Doctor) renew(o op, in *run) {
 	k, until := o.key(), o.until()
-	h := d.holds.m[k]
+	h := d.holds.Get(k)
 	if o.name == "getex" {
 		d.read(o, in)
 		if _, persist := o.option("persist"); until == 0 && !persist {

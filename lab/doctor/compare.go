@@ -85,7 +85,7 @@ func (o op) wasEqual() (met, known bool) {
 // removeCompared handles a command that deletes a lock only if it has a value. A release with another
 // token releases nothing. But the holder that had this token gives up.
 func (d *Doctor) removeCompared(o op, k lockKey, token string, in *run) {
-	h, done := d.holds.m[k], o.reply.kind == ':' && o.reply.n > 0
+	h, done := d.holds.Get(k), o.reply.kind == ':' && o.reply.n > 0
 	words := o.words(k)
 	mine := d.authors(o, k, in.carried(words...), token == "")
 	if token != "" && !slices.ContainsFunc(mine, func(a author) bool { return a.value == token }) {

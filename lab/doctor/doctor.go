@@ -64,6 +64,8 @@
 // ids) and each class of client names.
 package doctor
 
+import "github.com/miniredisd/miniredisd/internal/bounded"
+
 // Event is a command that has run.
 type Event struct {
 	Time    int64 // unix ms of the server's clock, which a test may set
@@ -93,18 +95,18 @@ type Doctor struct {
 	least  int   // entries that the bounds of memory leave room for
 	epoch  int64 // grows when the server starts again, which ends all connections
 
-	holds   *bounded[lockKey, *hold]
-	grants  *bounded[lockKey, []*hold] // that their holders did not give up, the oldest first
-	uses    *bounded[lockKey, *uses]
-	coming  map[lockKey]coming         // of a history
-	seen    map[lockKey]bool           // locks of a history that have appeared in it
-	past    *bounded[lockKey, []ended] // leases that ended
-	clients *bounded[int64, *client]
-	scripts *bounded[string, *script]
-	locks   *bounded[string, bool]  // classes of names of earlier locks
-	taken   *bounded[lockKey, bool] // locks that their holders lost and may not know it yet
+	holds   *bounded.Map[lockKey, *hold]
+	grants  *bounded.Map[lockKey, []*hold] // that their holders did not give up, the oldest first
+	uses    *bounded.Map[lockKey, *uses]
+	coming  map[lockKey]coming             // of a history
+	seen    map[lockKey]bool               // locks of a history that have appeared in it
+	past    *bounded.Map[lockKey, []ended] // leases that ended
+	clients *bounded.Map[int64, *client]
+	scripts *bounded.Map[string, *script]
+	locks   *bounded.Map[string, bool]  // classes of names of earlier locks
+	taken   *bounded.Map[lockKey, bool] // locks that their holders lost and may not know it yet
 
-	found  *bounded[string, *Finding]
+	found  *bounded.Map[string, *Finding]
 	logged map[Pattern]bool
 	log    func(Finding)
 
@@ -160,7 +162,7 @@ func (d *Doctor) Reset() {
 	d.coming = map[lockKey]coming{}
 	d.forgetLocks()
 	d.forgetStream()
-	d.found = newBounded[string, *Finding](maxFindings)
+	d.found = bounded.NewMap[string, *Finding](maxFindings)
 	d.logged = map[Pattern]bool{}
 	if d.ledger != nil {
 		d.ledger.forget(d.master)
@@ -170,14 +172,14 @@ func (d *Doctor) Reset() {
 // forgetLocks drops all memory but the findings.
 func (d *Doctor) forgetLocks() {
 	d.seen = map[lockKey]bool{}
-	d.holds = newBounded[lockKey, *hold](d.most(maxHolds))
-	d.grants = newBounded[lockKey, []*hold](d.most(maxHolds))
-	d.uses = newBounded[lockKey, *uses](d.most(maxHolds))
-	d.past = newBounded[lockKey, []ended](d.most(maxHolds))
-	d.clients = newBounded[int64, *client](d.most(maxClients))
-	d.scripts = newBounded[string, *script](d.most(maxScripts))
-	d.locks = newBounded[string, bool](maxClasses)
-	d.taken = newBounded[lockKey, bool](d.most(maxHolds))
+	d.holds = bounded.NewMap[lockKey, *hold](d.most(maxHolds))
+	d.grants = bounded.NewMap[lockKey, []*hold](d.most(maxHolds))
+	d.uses = bounded.NewMap[lockKey, *uses](d.most(maxHolds))
+	d.past = bounded.NewMap[lockKey, []ended](d.most(maxHolds))
+	d.clients = bounded.NewMap[int64, *client](d.most(maxClients))
+	d.scripts = bounded.NewMap[string, *script](d.most(maxScripts))
+	d.locks = bounded.NewMap[string, bool](maxClasses)
+	d.taken = bounded.NewMap[lockKey, bool](d.most(maxHolds))
 	d.run, d.tx = nil, nil
 }
 
@@ -235,16 +237,16 @@ func (d *Doctor) command(e Event) {
 
 // Disconnected reports that a connection has ended. time is unix ms.
 func (d *Doctor) Disconnected(id, time int64) {
-	c := d.clients.m[id]
+	c := d.clients.Get(id)
 	if c == nil {
 		return
 	}
-	for _, k := range c.loose.items {
-		if h := d.holds.m[k]; h != nil && h.client == id && h.until == 0 && d.isLock(k, h) {
+	for _, k := range c.loose.Items() {
+		if h := d.holds.Get(k); h != nil && h.client == id && h.until == 0 && d.isLock(k, h) {
 			d.orphaned(k, h, time)
 		}
 	}
-	d.clients.delete(id)
+	d.clients.Delete(id)
 }
 
 // Expired reports that a key has expired. time is unix ms.
@@ -259,16 +261,16 @@ func (d *Doctor) Expired(db int, key string, time int64) {
 
 func (d *Doctor) expired(db int, key string, time int64) {
 	k := lockKey{db, key}
-	h := d.holds.m[k]
+	h := d.holds.Get(k)
 	if h == nil {
 		d.heldBefore(op{time: time, db: db, args: []string{"", key}}, k)
 		return
 	}
-	past := append(d.past.m[k], ended{hold: h, at: time})
+	past := append(d.past.Get(k), ended{hold: h, at: time})
 	if len(past) > 4 {
 		past = past[1:]
 	}
-	d.past.put(k, past)
+	d.past.Put(k, past)
 	d.drop(k, h, EndExpired, time)
 }
 
@@ -283,7 +285,7 @@ func (d *Doctor) Lost(time int64) {
 }
 
 func (d *Doctor) lost(time int64) {
-	for k, h := range d.holds.all() {
+	for k, h := range d.holds.All() {
 		d.drop(k, h, EndLost, time)
 	}
 	d.restarted()
@@ -302,7 +304,7 @@ func (d *Doctor) Differs(db int, key string, time int64, why string) {
 
 func (d *Doctor) differs(db int, key string, time int64, why string) {
 	k := lockKey{db, key}
-	if h := d.holds.m[k]; h != nil {
+	if h := d.holds.Get(k); h != nil {
 		h.ended = Step{Time: time, Command: RestartedWithout + why}
 		d.drop(k, h, EndLost, time)
 	}
@@ -321,7 +323,7 @@ func (d *Doctor) Expires(db int, key string, until int64, why string) {
 
 func (d *Doctor) expires(db int, key string, until int64, why string) {
 	k := lockKey{db, key}
-	if h := d.holds.m[k]; h != nil {
+	if h := d.holds.Get(k); h != nil {
 		h.until, h.ended = until, Step{Command: RestartedWithout + why}
 		if d.ledger != nil {
 			d.ledger.apart(d.master, k, h.order)
@@ -341,7 +343,7 @@ func (d *Doctor) Restarted() {
 
 func (d *Doctor) restarted() {
 	d.epoch++
-	d.clients = newBounded[int64, *client](d.most(maxClients))
+	d.clients = bounded.NewMap[int64, *client](d.most(maxClients))
 }
 
 // ClockMoved reports that a test moved the clock, from and to in unix ms. together means that the
@@ -354,7 +356,7 @@ func (d *Doctor) ClockMoved(from, to int64, together bool) {
 
 // Findings returns the findings so far, the oldest first. now is unix ms of the server's clock.
 func (d *Doctor) Findings(now int64) []Finding {
-	for k, h := range d.holds.all() {
+	for k, h := range d.holds.All() {
 		if h.until == 0 && !h.forced && now-h.taken.Time >= patience && d.isLock(k, h) {
 			d.withoutTTL(k, h, Step{})
 		}

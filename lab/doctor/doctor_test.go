@@ -76,14 +76,13 @@ func TestMemoryIsBounded(t *testing.T) {
 			play(t, d, fmt.Sprintf(`1100 b%d DEL lock:%s = 1`, i, letters(i)))
 		}
 	}
-	require.LessOrEqual(t, len(d.holds.order), 2*maxHolds)
-	require.LessOrEqual(t, len(d.past.m), maxHolds)
-	require.LessOrEqual(t, len(d.clients.m), maxClients)
-	require.LessOrEqual(t, len(d.scripts.m), maxScripts)
-	require.LessOrEqual(t, len(d.found.m), maxFindings)
-	require.LessOrEqual(t, len(d.grants.m), maxHolds)
-	require.LessOrEqual(t, len(d.uses.m), maxHolds)
-	require.NotEmpty(t, d.found.m)
+	require.LessOrEqual(t, d.past.Len(), maxHolds)
+	require.LessOrEqual(t, d.clients.Len(), maxClients)
+	require.LessOrEqual(t, d.scripts.Len(), maxScripts)
+	require.LessOrEqual(t, d.found.Len(), maxFindings)
+	require.LessOrEqual(t, d.grants.Len(), maxHolds)
+	require.LessOrEqual(t, d.uses.Len(), maxHolds)
+	require.Positive(t, d.found.Len())
 }
 
 // One lock that many clients try for takes no more memory than one that a few try for.
@@ -96,9 +95,9 @@ func TestMemoryOfOneLockIsBounded(t *testing.T) {
 			1100 x1 DEL lock:a = 1`, i))
 	}
 	k := lockKey{0, "lock:a"}
-	require.LessOrEqual(t, len(d.grants.m[k]), maxGrants)
-	require.LessOrEqual(t, len(d.uses.m[k].tokens), maxUses)
-	require.LessOrEqual(t, len(d.uses.m[k].clients), maxClaimed)
+	require.LessOrEqual(t, len(d.grants.Get(k)), maxGrants)
+	require.LessOrEqual(t, len(d.uses.Get(k).tokens), maxUses)
+	require.LessOrEqual(t, len(d.uses.Get(k).clients), maxClaimed)
 	require.LessOrEqual(t, len(d.usesOf(k, "same")), maxUses)
 }
 

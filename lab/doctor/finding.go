@@ -131,11 +131,11 @@ func (d *Doctor) add(f *Finding) *Finding {
 	if d.again != nil {
 		return f
 	}
-	if first := d.found.m[id]; first != nil {
+	if first := d.found.Get(id); first != nil {
 		first.Count++
 		return first
 	}
-	d.found.put(id, f)
+	d.found.Put(id, f)
 	if !d.logged[f.Pattern] {
 		d.logged[f.Pattern] = true
 		if d.log != nil {
@@ -146,8 +146,8 @@ func (d *Doctor) add(f *Finding) *Finding {
 }
 
 func (d *Doctor) list() []Finding {
-	all := make([]Finding, 0, len(d.found.m))
-	for _, f := range d.found.all() {
+	all := make([]Finding, 0, d.found.Len())
+	for _, f := range d.found.All() {
 		c := *f
 		c.Steps = slices.Clone(f.Steps)
 		all = append(all, c)

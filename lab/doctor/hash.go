@@ -14,7 +14,7 @@ func (d *Doctor) hashWrite(o op, in *run) {
 		return
 	}
 	k, field := o.key(), o.args[2]
-	h := d.holds.m[k]
+	h := d.holds.Get(k)
 	if h == nil {
 		if in != nil && in.script {
 			d.hashMade(o, k, field, in)
@@ -44,7 +44,7 @@ func (d *Doctor) hashWrite(o op, in *run) {
 			d.enters(o, k, h, field, in)
 		case d.isOver(k, h):
 			d.revive(o, k, author{h, true, ""}, h.until)
-			d.holds.m[k].marred = whyOlder
+			d.holds.Get(k).marred = whyOlder
 		default:
 			d.noted(k, h, entered)
 		}
@@ -131,7 +131,7 @@ func (d *Doctor) leased(o op, in *run) {
 			}
 		}
 	}
-	switch h := d.holds.m[k]; {
+	switch h := d.holds.Get(k); {
 	case h != nil && h.hash:
 		d.joins(o, k, h, whyLeases)
 	case h == nil && o.name == "hsetex" && o.reply.n != 0:
@@ -151,7 +151,7 @@ func (d *Doctor) joins(o op, k lockKey, h *hold, why string) {
 // hashDelete handles HDEL. A field that goes is a holder that leaves, and the last one frees the lock.
 func (d *Doctor) hashDelete(o op, in *run) {
 	k := o.key()
-	h := d.holds.m[k]
+	h := d.holds.Get(k)
 	if len(o.args) < 3 {
 		return
 	}

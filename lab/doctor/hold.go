@@ -3,6 +3,8 @@ package doctor
 import (
 	"slices"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/bounded"
 )
 
 // hold is a lock that a client holds now.
@@ -56,12 +58,12 @@ type ended struct {
 
 // client is the doctor's memory of a connection.
 type client struct {
-	carried ring[string] // families of the tokens it has sent
-	tried   ring[lockKey]
+	carried bounded.Ring[string] // families of the tokens it has sent
+	tried   bounded.Ring[lockKey]
 	reads   []reading
 	watched []lockKey
-	sent    map[string]int // how often it sent a script in full, by SHA1
-	loose   ring[lockKey]  // locks that it took without a TTL
+	sent    map[string]int        // how often it sent a script in full, by SHA1
+	loose   bounded.Ring[lockKey] // locks that it took without a TTL
 }
 
 // reading is a GET of a lock.
@@ -85,10 +87,10 @@ const (
 )
 
 func (d *Doctor) client(id int64) *client {
-	c := d.clients.m[id]
+	c := d.clients.Get(id)
 	if c == nil {
 		c = &client{sent: map[string]int{}}
-		d.clients.put(id, c)
+		d.clients.Put(id, c)
 	}
 	return c
 }
@@ -98,15 +100,15 @@ func (d *Doctor) owns(o op, h *hold) bool {
 	if h.shared || o.client == h.client {
 		return true
 	}
-	c := d.clients.m[o.client]
-	return c != nil && isToken(h.value) && c.carried.has(family(h.value))
+	c := d.clients.Get(o.client)
+	return c != nil && isToken(h.value) && c.carried.Has(family(h.value))
 }
 
 // isLock reports whether k is a lock. Other keys are set only once, too: defaults, counters, unique
 // names, cached values.
 func (d *Doctor) isLock(k lockKey, h *hold) bool {
 	switch {
-	case h.hash, d.locks.m[class(k.name)], soundsLikeLock(k.name):
+	case h.hash, d.locks.Get(class(k.name)), soundsLikeLock(k.name):
 		return true
 	}
 	return looksRandom(h.value) && (h.until > 0 || h.wanted && !isNumber(h.value))
@@ -114,15 +116,15 @@ func (d *Doctor) isLock(k lockKey, h *hold) bool {
 
 // take records that o took a lock.
 func (d *Doctor) take(o op, k lockKey, h *hold) {
-	if old := d.holds.m[k]; old != nil { // it ended by a command that the doctor ignores
+	if old := d.holds.Get(k); old != nil { // it ended by a command that the doctor ignores
 		d.drop(k, old, EndOverwritten, o.time)
 	}
 	d.believe(o, k, h)
-	d.holds.put(k, h)
+	d.holds.Put(k, h)
 	c := d.client(o.client)
-	c.tried.add(k, maxReads)
+	c.tried.Add(k, maxReads)
 	if h.until == 0 && !h.forced {
-		c.loose.add(k, maxTokens)
+		c.loose.Add(k, maxTokens)
 	}
 	d.forgive(k, o.client)
 }
@@ -151,12 +153,12 @@ func (d *Doctor) believe(o op, k lockKey, h *hold) {
 
 // remember adds a grant to those that their holders may give up later. It forgets leases that are long over.
 func (d *Doctor) remember(k lockKey, h *hold, now int64) {
-	grants := slices.DeleteFunc(slices.Clone(d.grants.m[k]), func(g *hold) bool { return g.gone })
+	grants := slices.DeleteFunc(slices.Clone(d.grants.Get(k)), func(g *hold) bool { return g.gone })
 	if len(grants) >= maxGrants {
 		over := slices.IndexFunc(grants, func(g *hold) bool { return g.ends > 0 && g.ends < now })
 		grants = slices.Delete(grants, max(over, 0), max(over, 0)+1)
 	}
-	d.grants.put(k, append(grants, h))
+	d.grants.Put(k, append(grants, h))
 }
 
 // sharesToken judges a token with which another client has been granted the same lock.
@@ -171,7 +173,7 @@ func (d *Doctor) sharesToken(o op, k lockKey, h *hold) {
 
 // forgive drops the ended leases of a client, because it has taken the lock again.
 func (d *Doctor) forgive(k lockKey, client int64) {
-	past := d.past.m[k]
+	past := d.past.Get(k)
 	if past == nil {
 		return
 	}
@@ -182,10 +184,10 @@ func (d *Doctor) forgive(k lockKey, client int64) {
 		}
 	}
 	if len(kept) == 0 {
-		d.past.delete(k)
+		d.past.Delete(k)
 		return
 	}
-	d.past.put(k, kept)
+	d.past.Put(k, kept)
 }
 
 // extend moves the end of a lease to until (unix ms, 0 means never), for the holders that o comes from.
@@ -237,19 +239,19 @@ func (d *Doctor) revive(o op, k lockKey, a author, until int64) {
 	if a.sure {
 		again.renews = a.order
 	}
-	again.until, again.doubt, again.waiters, again.loose = until, a.why, nil, d.holds.m[k] != a.hold
+	again.until, again.doubt, again.waiters, again.loose = until, a.why, nil, d.holds.Get(k) != a.hold
 	a.gone = a.sure
-	if d.holds.m[k] == a.hold {
-		d.holds.put(k, &again)
+	if d.holds.Get(k) == a.hold {
+		d.holds.Put(k, &again)
 	}
 	d.believe(o, k, &again)
 }
 
 // drop ends a hold.
 func (d *Doctor) drop(k lockKey, h *hold, how End, time int64) {
-	d.holds.delete(k)
+	d.holds.Delete(k)
 	if (d.ledger != nil || d.again != nil) && how != EndReleased && how != EndExpired {
-		d.taken.put(k, true)
+		d.taken.Put(k, true)
 	}
 	if d.ledger != nil {
 		if f := d.ledger.ended(d.master, k, h, how, time); f != nil && d.isLock(k, h) {
@@ -260,7 +262,7 @@ func (d *Doctor) drop(k lockKey, h *hold, how End, time int64) {
 
 // waits records an attempt to take a lock that another client holds.
 func (d *Doctor) waits(o op, k lockKey, token string) {
-	h := d.holds.m[k]
+	h := d.holds.Get(k)
 	d.ledger.vain(asker{d.master, o.client}, o.request)
 	if d.ledger != nil && (o.other || h != nil && token != h.value && d.isLock(k, h)) {
 		d.notGranted(o, k, token, h)
@@ -268,7 +270,7 @@ func (d *Doctor) waits(o op, k lockKey, token string) {
 	if h == nil || token == h.value && isToken(token) {
 		return
 	}
-	d.client(o.client).tried.add(k, maxReads)
+	d.client(o.client).tried.Add(k, maxReads)
 	if !strings.Contains(token, "\x00") {
 		d.used(o, k, token, false)
 	}

@@ -1,6 +1,10 @@
 package doctor
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/miniredisd/miniredisd/internal/bounded"
+)
 
 // End says how a holding ended on its master.
 type End string
@@ -92,20 +96,23 @@ type Ledger struct {
 	streams  map[string]*stream // by replication ID
 	given    map[place][]hold   // with replicas: the newest grants
 
-	newest   *bounded[asker, []asked] // with replicas: what was granted to the last request of a connection
-	scripts  *bounded[string, bool]   // with replicas: those that a node has run, by SHA1, and whether they release locks
-	foreseen map[string]bool          // of a finished history: its scripts, by SHA1, and whether they release locks
-	leads    map[int]bool             // with replicas: the nodes that are masters
+	// With replicas: what was granted to the last request of a connection, and the scripts that a node has run, by
+	// SHA1, and whether they release locks.
+	newest  *bounded.Map[asker, []asked]
+	scripts *bounded.Map[string, bool]
+
+	foreseen map[string]bool // of a finished history: its scripts, by SHA1, and whether they release locks
+	leads    map[int]bool    // with replicas: the nodes that are masters
 
 	first   map[int]*stream // of the nodes, when their histories began
 	current map[int]*stream // of the nodes, their own or that of their master
 	keep    int
 	order   int64
-	keys    *bounded[lockKey, [][]Holding] // by master
-	open    [][]openLease                  // by master; with replicas by its group
+	keys    *bounded.Map[lockKey, [][]Holding] // by master
+	open    [][]openLease                      // by master; with replicas by its group
 	times   times
 
-	refusals *bounded[attempt, []refusal] // by master
+	refusals *bounded.Map[attempt, []refusal] // by master
 }
 
 // openLease is a holding whose lease may end at another time than its key.
@@ -122,8 +129,8 @@ const KeepOnline = 16
 func NewLedger(masters, keep int) *Ledger {
 	return &Ledger{
 		masters: masters, keep: keep, open: make([][]openLease, masters),
-		keys: newBounded[lockKey, [][]Holding](max(maxHolds, keep)), times: newTimes(masters),
-		refusals: newBounded[attempt, []refusal](maxHolds),
+		keys: bounded.NewMap[lockKey, [][]Holding](max(maxHolds, keep)), times: newTimes(masters),
+		refusals: bounded.NewMap[attempt, []refusal](maxHolds),
 	}
 }
 
@@ -138,10 +145,10 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	l.watchAll(master, k)
 	l.order++
 	h.order = l.order
-	tables := l.keys.m[k]
+	tables := l.keys.Get(k)
 	if tables == nil {
 		tables = make([][]Holding, l.masters)
-		l.keys.put(k, tables)
+		l.keys.Put(k, tables)
 	}
 	if l.start == 0 {
 		l.start = o.time
@@ -199,7 +206,7 @@ func (h *Holding) lasts(lease int64, since mark, longest, shortest bool) {
 
 // find returns the holding with this order, or nil if it is no longer kept.
 func (l *Ledger) find(master int, k lockKey, order int64) *Holding {
-	tables, group := l.keys.m[k], l.group(master)
+	tables, group := l.keys.Get(k), l.group(master)
 	if tables == nil {
 		return nil
 	}
@@ -364,17 +371,17 @@ func (l *Ledger) forget(master int) {
 	defer l.mu.Unlock()
 	group := l.group(master)
 	l.open[group] = nil
-	for _, tables := range l.keys.m {
+	for _, tables := range l.keys.All() {
 		tables[group] = nil
 	}
 	clear(l.granters)
 	if l.groups != nil {
-		for from := range l.newest.all() {
+		for from := range l.newest.All() {
 			if from.node == master {
-				l.newest.delete(from)
+				l.newest.Delete(from)
 			}
 		}
-		l.scripts = newBounded[string, bool](l.scripts.max)
+		l.scripts = bounded.NewMap[string, bool](max(maxScripts, l.keep))
 	}
 }
 
@@ -383,7 +390,7 @@ func (l *Ledger) Table(master int) []Holding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []Holding
-	for _, tables := range l.keys.all() {
+	for _, tables := range l.keys.All() {
 		all = append(all, tables[master]...)
 	}
 	return all

@@ -1,6 +1,10 @@
 package doctor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/miniredisd/miniredisd/internal/bounded"
+)
 
 // A master and its replicas are one voter. The ledger has a table for each voter, and a clock for each node.
 
@@ -11,9 +15,9 @@ func (l *Ledger) Replicated(groups []int, names []string) {
 	defer l.mu.Unlock()
 	l.groups, l.names, l.times = groups, names, newTimes(len(groups))
 	l.times.replicated = true
-	l.given, l.scripts = map[place][]hold{}, newBounded[string, bool](max(maxScripts, l.keep))
+	l.given, l.scripts = map[place][]hold{}, bounded.NewMap[string, bool](max(maxScripts, l.keep))
 	l.granters, l.deposed = map[lockKey][]int{}, map[int]*Failover{}
-	l.newest = newBounded[asker, []asked](max(maxClients, l.keep))
+	l.newest = bounded.NewMap[asker, []asked](max(maxClients, l.keep))
 	l.leads = map[int]bool{}
 	l.streams, l.first, l.current = map[string]*stream{}, map[int]*stream{}, map[int]*stream{}
 }
@@ -47,7 +51,7 @@ func (l *Ledger) knows(sha string) (releases, known bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	releases, known = l.scripts.m[sha]
+	releases, known = l.scripts.Find(sha)
 	return releases, known
 }
 
@@ -58,7 +62,7 @@ func (l *Ledger) hears(sha string, s *script) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.scripts.put(sha, s.releases() || l.scripts.m[sha])
+	l.scripts.Put(sha, s.releases() || l.scripts.Get(sha))
 }
 
 // place is a lock of a master.
@@ -70,7 +74,7 @@ type place struct {
 // given returns the grants of a lock that their holders may give up: those that the doctor knows, and those of the
 // other nodes. A client that has lost its lock in a failover tries to release it at the new master.
 func (d *Doctor) given(k lockKey) []*hold {
-	own := slices.Clone(d.grants.m[k])
+	own := slices.Clone(d.grants.Get(k))
 	l := d.ledger
 	if l == nil || l.groups == nil {
 		return own
@@ -109,7 +113,7 @@ func (l *Ledger) granting(k lockKey) (n int) {
 	if l.groups != nil {
 		return len(l.granters[k])
 	}
-	for _, table := range l.keys.m[k] {
+	for _, table := range l.keys.Get(k) {
 		n += min(len(table), 1)
 	}
 	return n

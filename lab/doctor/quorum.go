@@ -44,7 +44,7 @@ func (l *Ledger) blocking() int { return l.masters - l.masters/2 }
 func (d *Doctor) notGranted(o op, k lockKey, token string, h *hold) {
 	if o.other {
 		h = nil
-		if !soundsLikeLock(k.name) && !d.locks.m[class(k.name)] && !looksRandom(token) {
+		if !soundsLikeLock(k.name) && !d.locks.Get(class(k.name)) && !looksRandom(token) {
 			return
 		}
 	}
@@ -76,10 +76,10 @@ func (l *Ledger) refused(master int, k lockKey, token string, h *hold, o op) *Fi
 			}
 		}
 	}
-	all := l.refusals.m[attempt{k, token}]
+	all := l.refusals.Get(attempt{k, token})
 	if all == nil {
 		all = make([]refusal, l.masters)
-		l.refusals.put(attempt{k, token}, all)
+		l.refusals.Put(attempt{k, token}, all)
 	}
 	before := countOf(all, r.why)
 	all[group] = r
@@ -107,7 +107,7 @@ func countOf(all []refusal, why reason) (n int) {
 
 // accepted forgets that a master refused the token that it grants the lock to now.
 func (l *Ledger) accepted(master int, k lockKey, token string) {
-	if all := l.refusals.m[attempt{k, token}]; all != nil {
+	if all := l.refusals.Get(attempt{k, token}); all != nil {
 		all[master] = refusal{}
 	}
 }
@@ -115,7 +115,7 @@ func (l *Ledger) accepted(master int, k lockKey, token string) {
 // leftBehind returns a finding if t, which has expired, was a vote of an attempt without a majority, and if it stood
 // in the way of another token.
 func (l *Ledger) leftBehind(master int, k lockKey, t *Holding) *Finding {
-	all := l.refusals.m[attempt{k, t.Token}]
+	all := l.refusals.Get(attempt{k, t.Token})
 	if all == nil || t.refused.Command == "" || t.GaveUp != 0 || t.MayGiveUp != 0 || t.Renewed > 0 {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (l *Ledger) leftBehind(master int, k lockKey, t *Holding) *Finding {
 // vote is over.
 func (l *Ledger) tooLate(k lockKey, order int64) *Finding {
 	var votes []Vote
-	for master, table := range l.keys.m[k] {
+	for master, table := range l.keys.Get(k) {
 		for _, h := range table {
 			h.Holder = h.holder(true)
 			votes = append(votes, Vote{h, master})

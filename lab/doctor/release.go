@@ -13,7 +13,7 @@ func (d *Doctor) remove(o op, in *run) {
 			d.removeCompared(o, k, token, in)
 			continue
 		}
-		h := d.holds.m[k]
+		h := d.holds.Get(k)
 		mine := d.authors(o, k, in.carried(), in.compared(k))
 		if h != nil && in != nil && h.in == in {
 			mine = []author{{h, true, ""}}
@@ -104,7 +104,7 @@ func (d *Doctor) inVain(o op, k lockKey, mine []author, in *run) {
 // regrets handles a connection that takes a lock with another token although its last release found nothing: that
 // release may have come from another worker on the connection.
 func (d *Doctor) regrets(o op, k lockKey, h *hold) {
-	for _, g := range d.grants.m[k] {
+	for _, g := range d.grants.Get(k) {
 		runs := g.ends == 0 || g.ends > o.time
 		if g.vain && runs && g.value != h.value && d.kinship(o, g) == sameClient && d.ledger != nil {
 			d.ledger.regret(d.master, k, g.order, Doubt{Why: whyVain, Step: o.step()})
@@ -117,7 +117,7 @@ func (d *Doctor) released(o op, k lockKey, h *hold) {
 	if h.until == 0 && !h.hash && !h.forced {
 		d.withoutTTL(k, h, o.step())
 	}
-	d.locks.put(class(k.name), true)
+	d.locks.Put(class(k.name), true)
 }
 
 // free ends the present hold of a lock that o has deleted.
@@ -151,7 +151,7 @@ func (d *Doctor) blindDelete(o op, k lockKey, h *hold) {
 	}
 	var seen reading
 	was := false
-	if c := d.clients.m[o.client]; c != nil {
+	if c := d.clients.Get(o.client); c != nil {
 		seen, was = c.unread(k)
 	}
 	if was && seen.guarded && o.by == Exec {
@@ -167,7 +167,7 @@ func (d *Doctor) blindDelete(o op, k lockKey, h *hold) {
 		return
 	}
 	steps := []Step{h.taken, o.step()}
-	if late := d.past.m[k]; late != nil {
+	if late := d.past.Get(k); late != nil {
 		steps = slices.Concat(d.leaseOf(k, late, o.client), steps)
 	}
 	d.report(NotOwner, k, o, steps...)
@@ -190,7 +190,7 @@ func (e ended) steps() []Step {
 
 // lateDelete judges a DEL of a lock that its client no longer holds.
 func (d *Doctor) lateDelete(o op, k lockKey) {
-	past := d.past.m[k]
+	past := d.past.Get(k)
 	if steps := d.leaseOf(k, past, o.client); steps != nil {
 		d.report(LateUnlock, k, o, append(steps, o.step())...)
 		d.forgive(k, o.client)
@@ -199,10 +199,10 @@ func (d *Doctor) lateDelete(o op, k lockKey) {
 
 // lateScript judges a script that releases locks and did not find this one.
 func (d *Doctor) lateScript(o op, k lockKey, args []string) {
-	if h := d.holds.m[k]; h != nil && slices.Contains(args, h.value) {
+	if h := d.holds.Get(k); h != nil && slices.Contains(args, h.value) {
 		return
 	}
-	for _, e := range slices.Backward(d.past.m[k]) {
+	for _, e := range slices.Backward(d.past.Get(k)) {
 		if slices.Contains(args, e.value) && (isToken(e.value) || d.isLock(k, e.hold)) {
 			d.report(LateUnlock, k, o, append(e.steps(), o.step())...)
 			d.forgive(k, e.client)

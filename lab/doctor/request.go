@@ -56,7 +56,7 @@ func (d *Doctor) request(o op) {
 		s.deletes, s.writes, s.known = o.deletes, o.writes, o.whole
 		d.ledger.hears(o.script, s)
 	case "script|flush":
-		for _, c := range d.clients.m { // every client must send its scripts again
+		for _, c := range d.clients.All() { // every client must send its scripts again
 			clear(c.sent)
 		}
 	default:
@@ -65,7 +65,7 @@ func (d *Doctor) request(o op) {
 }
 
 func (d *Doctor) unwatch(id int64) {
-	c := d.clients.m[id]
+	c := d.clients.Get(id)
 	if c == nil {
 		return
 	}
@@ -136,7 +136,7 @@ func (d *Doctor) flush(o op) {
 	if o.name == "swapdb" {
 		d.swapped(o)
 	}
-	for k, h := range d.holds.all() {
+	for k, h := range d.holds.All() {
 		if o.name == "flushall" || o.name == "flushdb" && k.db == o.db || o.name == "swapdb" && o.names(k.db) {
 			h.ended = o.step()
 			d.mayKnow(o, k, d.authors(o, k, nil, false), whyFlush)
@@ -166,8 +166,8 @@ func (o op) names(db int) bool {
 // multi-locks renew by a plain PEXPIRE on any connection of the pool. So only such a try shows a
 // stranger.
 func (d *Doctor) triedItself(o op, k lockKey) bool {
-	c := d.clients.m[o.client]
-	return c != nil && c.tried.has(k)
+	c := d.clients.Get(o.client)
+	return c != nil && c.tried.Has(k)
 }
 
 func (in *run) expires(k lockKey, until int64) {
@@ -186,7 +186,7 @@ func (d *Doctor) read(o op, in *run) {
 		in.sawAbsent(o)
 		return
 	}
-	if d.holds.m[k] == nil {
+	if d.holds.Get(k) == nil {
 		return
 	}
 	d.learns(o, k)
@@ -214,7 +214,7 @@ func (d *Doctor) vanished(o op) {
 		return
 	}
 	for _, k := range o.keys() {
-		if h := d.holds.m[k]; h != nil {
+		if h := d.holds.Get(k); h != nil {
 			d.drop(k, h, EndOverwritten, o.time)
 		}
 	}

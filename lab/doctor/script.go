@@ -24,10 +24,10 @@ const (
 )
 
 func (d *Doctor) scriptOf(sha string) *script {
-	s := d.scripts.m[sha]
+	s := d.scripts.Get(sha)
 	if s == nil {
 		s = &script{}
-		d.scripts.put(sha, s)
+		d.scripts.Put(sha, s)
 	}
 	return s
 }
@@ -43,7 +43,7 @@ func (d *Doctor) script(o op, ops []op) {
 	c := d.client(o.client)
 	for _, a := range args {
 		if isToken(a) {
-			c.carried.add(family(a), maxTokens)
+			c.carried.Add(family(a), maxTokens)
 		}
 	}
 	in := &run{script: true, args: args}
@@ -74,7 +74,7 @@ func (d *Doctor) without(o op, k lockKey, s *script, args []string, in *run) {
 			return
 		}
 	}
-	h := d.holds.m[k]
+	h := d.holds.Get(k)
 	if h == nil || !slices.Contains(args, h.value) {
 		d.notFound(o, k, s, args, in)
 	}
@@ -113,7 +113,7 @@ func (d *Doctor) made(o op, args []string, in *run) {
 		h := f.hold
 		switch {
 		case f.until > 0 && f.value != "" && (!f.hash || slices.Contains(args, f.value)):
-		case len(d.grants.m[f.key]) == 0:
+		case len(d.grants.Get(f.key)) == 0:
 			continue
 		case slices.Contains(args, f.value) && !f.hash:
 		default:
@@ -140,7 +140,7 @@ func (d *Doctor) sentInFull(o op, s *script, c *client, keys []string, in *run) 
 	}
 	lock := len(in.freed) > 0
 	for _, key := range keys {
-		lock = lock || d.holds.m[lockKey{o.db, key}] != nil
+		lock = lock || d.holds.Get(lockKey{o.db, key}) != nil
 	}
 	if !lock {
 		return
@@ -194,7 +194,7 @@ func (d *Doctor) transaction(o op, ops []op) {
 // lost the lock.
 func (d *Doctor) refused(o op, demands []demand) {
 	for _, want := range demands {
-		if h := d.holds.m[want.key]; want.missing || h != nil && h.value == want.token {
+		if h := d.holds.Get(want.key); want.missing || h != nil && h.value == want.token {
 			continue
 		}
 		d.mayKnow(o, want.key, d.byToken(o, want.key, want.token), whyFail)

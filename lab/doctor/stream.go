@@ -278,12 +278,12 @@ func (l *Ledger) lacks(d *Doctor, all []told, how Failover) {
 			if what.What == NoLoss {
 				what.What = RenewalLost
 			}
-			if h := d.holds.m[g.key]; h != nil && h.order == g.order {
+			if h := d.holds.Get(g.key); h != nil && h.order == g.order {
 				l.renewalLost(d.master, g, &what)
 			}
 		}
 		for _, g := range e.enters {
-			if h := d.holds.m[g.key]; h != nil && h.order == g.order {
+			if h := d.holds.Get(g.key); h != nil && h.order == g.order {
 				h.marred = whyEntry
 			}
 		}

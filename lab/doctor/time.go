@@ -271,7 +271,7 @@ func (l *Ledger) takesBack(node int, k lockKey) {
 	if l.groups == nil || len(l.granters[k]) != 1 || l.granters[k][0] == node {
 		return
 	}
-	for _, table := range l.keys.m[k] {
+	for _, table := range l.keys.Get(k) {
 		for i := range table {
 			t := &table[i]
 			if t.alone {
@@ -318,10 +318,10 @@ func (l *Ledger) several(k lockKey) bool { return len(l.granters[k]) > 1 }
 
 // watchAll watches the leases of a lock that a second node is about to grant.
 func (l *Ledger) watchAll(node int, k lockKey) {
-	if !l.several(k) || l.keys.m[k] == nil {
+	if !l.several(k) || l.keys.Get(k) == nil {
 		return
 	}
-	for _, t := range l.keys.m[k][l.group(node)] {
+	for _, t := range l.keys.Get(k)[l.group(node)] {
 		if t.GaveUp == 0 && t.RanOut == 0 && t.Lease > 0 {
 			l.watch(node, openLease{k, t.Order})
 		}
@@ -339,7 +339,7 @@ func (l *Ledger) Moved(master int, from, to int64, together bool) {
 	if to >= from {
 		return
 	}
-	for k, tables := range l.keys.all() { // their keys will outlive their leases
+	for k, tables := range l.keys.All() { // their keys will outlive their leases
 		for _, t := range tables[l.group(master)] {
 			if t.End == "" {
 				l.watch(master, openLease{k, t.Order})

@@ -22,10 +22,10 @@ const (
 
 // used records a token that a client takes a lock with, or tries to.
 func (d *Doctor) used(o op, k lockKey, token string, granted bool) {
-	of := d.uses.m[k]
+	of := d.uses.Get(k)
 	if of == nil || len(of.tokens) >= d.most(maxUses) || len(of.clients) >= d.most(maxClaimed) {
 		of = &uses{map[string][]use{}, map[int64]bool{}, map[string]bool{}}
-		d.uses.put(k, of)
+		d.uses.Put(k, of)
 	}
 	of.clients[o.client] = true
 	if o.owner != "" {
@@ -45,7 +45,7 @@ func (d *Doctor) used(o op, k lockKey, token string, granted bool) {
 
 // usesOf returns the clients that use a token for a lock.
 func (d *Doctor) usesOf(k lockKey, token string) []use {
-	if of := d.uses.m[k]; of != nil {
+	if of := d.uses.Get(k); of != nil {
 		return of.tokens[token]
 	}
 	return nil
@@ -53,7 +53,7 @@ func (d *Doctor) usesOf(k lockKey, token string) []use {
 
 // competes reports whether the client of o has taken the lock before or tried to.
 func (d *Doctor) competes(o op, k lockKey) bool {
-	of := d.uses.m[k]
+	of := d.uses.Get(k)
 	return of != nil && (of.clients[o.client] || of.names[o.owner])
 }
 
@@ -74,7 +74,7 @@ func (d *Doctor) unique(k lockKey, token string) bool {
 
 // learns records that a client whose grant had no reply finds its token in the lock.
 func (d *Doctor) learns(o op, k lockKey) {
-	for _, g := range d.grants.m[k] {
+	for _, g := range d.grants.Get(k) {
 		who := d.kinship(o, g)
 		if g.unknown && o.shows(g) && (who == sameClient || who == sameName || looksRandom(g.value)) {
 			g.unknown = false

@@ -60,14 +60,14 @@ type asked struct {
 // asks notes what a request of a connection was granted.
 func (l *Ledger) asks(from asker, a asked) {
 	var all []asked
-	for _, b := range l.newest.m[from] {
+	for _, b := range l.newest.Get(from) {
 		next := b.request > 0 && b.first == 0 && a.request == b.request+1
 		if next || b.request == a.request {
 			b.request, b.chained = a.request, b.chained || next
 			all = append(all, b)
 		}
 	}
-	l.newest.put(from, append(all[max(0, len(all)-maxRun):], a))
+	l.newest.Put(from, append(all[max(0, len(all)-maxRun):], a))
 }
 
 // vain notes a request of a connection that was refused a lock: it may stand in a pipeline behind other grants.
@@ -77,9 +77,9 @@ func (l *Ledger) vain(from asker, request int64) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, b := range l.newest.m[from] {
+	for i, b := range l.newest.Get(from) {
 		if b.request > 0 && b.first == 0 && request == b.request+1 {
-			l.newest.m[from][i].request, l.newest.m[from][i].chained = request, true
+			l.newest.Get(from)[i].request, l.newest.Get(from)[i].chained = request, true
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (d *Doctor) awaited(o op, reply []byte, held bool) {
 	from := asker{d.master, o.client}
 	enough := !held && o.confirmed(reply)
 	var open []asked
-	for _, a := range l.newest.m[from] {
+	for _, a := range l.newest.Get(from) {
 		t := l.find(d.master, a.key, a.order)
 		if t == nil || t.GaveUp != 0 || t.Renewed > 0 || !a.isBefore(o.request) {
 			continue
@@ -112,7 +112,7 @@ func (d *Doctor) awaited(o op, reply []byte, held bool) {
 		}
 		open = append(open, a)
 	}
-	l.newest.put(from, open)
+	l.newest.Put(from, open)
 }
 
 // replied notes the reply to a WAIT behind a grant, and reports whether it is enough.
