@@ -32,7 +32,7 @@ func TestTwoReportsOfAProgramInTurnAreEqual(t *testing.T) {
 	faults := []string{"request-lost", "reply-lost", "paused", "restart", "error-readonly"}
 	again := func(jobs int) *explore.Report {
 		o := at(firstOfA, options(t, "in-turn", faults...))
-		o.Jobs = jobs
+		o.Jobs, o.Patience = jobs, time.Minute // no fault keeps this program from its end
 		return play(t, o)
 	}
 	first := again(4)

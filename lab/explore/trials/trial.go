@@ -143,13 +143,12 @@ func (t *trial) await(h explore.Hold) {
 // wait waits for the end of the program, and acts when a rule holds a client. It reports whether the program is
 // over in time.
 func (t *trial) wait(limit time.Duration) (over bool, err error) {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	late := t.after(limit)
 	for {
 		select {
 		case <-t.program.over:
 			return true, nil
-		case <-timer.C:
+		case <-late:
 			return false, nil
 		case <-t.ctx.Done():
 			return false, t.ctx.Err()
@@ -159,6 +158,24 @@ func (t *trial) wait(limit time.Duration) (over bool, err error) {
 			}
 		}
 	}
+}
+
+// after returns a channel that is closed after some time. It waits in many short steps. On a busy machine each step
+// takes longer, and so does the program: it is not late because it gets no processor.
+func (t *trial) after(limit time.Duration) <-chan struct{} {
+	const steps = 100
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for range steps {
+			select {
+			case <-time.After(limit / steps):
+			case <-t.ctx.Done():
+				return
+			}
+		}
+	}()
+	return over
 }
 
 // act plays the fault of a rule that holds a client.
@@ -192,7 +209,7 @@ func (t *trial) pause() {
 	case <-over:
 	case <-t.program.over:
 	case <-t.ctx.Done():
-	case <-time.After(t.limit()):
+	case <-t.after(t.limit()):
 	}
 }
 
@@ -204,16 +221,18 @@ const (
 	quietMost = 1300 * time.Millisecond
 )
 
-// watch waits until another client has the lock, or no client sends anything, or the program is over.
+// watch waits until another client has the lock, or no client sends anything, or the program is over. It counts steps
+// for the reason that after has.
 func (t *trial) watch(rule string) error {
-	last, since, quiet := "", time.Now(), cmp.Or(t.Quiet, quietFor)
-	for end := since.Add(quiet + quietMost); time.Now().Before(end) && time.Since(since) < quiet; {
+	last, quiet := "", cmp.Or(t.Quiet, quietFor)
+	most := int((quiet + quietMost) / quietStep)
+	for n, since := 0, 0; n < most && n-since < int(quiet/quietStep); n++ {
 		newest, err := t.newest()
 		if err != nil {
 			return err
 		}
 		if newest != last {
-			last, since = newest, time.Now()
+			last, since = newest, n
 			s, err := t.scene()
 			if err != nil || t.explorer.GoneOn(rule, s) {
 				return err
@@ -355,7 +374,7 @@ func (t *trial) check(o *explore.Outcome) error {
 	case <-p.over:
 		state = p.failed
 	case <-t.ctx.Done():
-	case <-time.After(t.limit()):
+	case <-t.after(t.limit()):
 	}
 	err = t.driver.end(p)
 	if state != "" {
