@@ -60,6 +60,8 @@ func followRows() []command.Row {
 }
 
 const (
+	errReplicaFollows store.Error = "ERR Command is not valid when client is a replica."
+
 	errMasterPort store.Error = "ERR Invalid master port"
 	errOwnMaster  store.Error = "ERR REPLICAOF refused: this is the server itself"
 	errBubbleLink store.Error = "ERR REPLICAOF leads out of the bubble of testing/synctest: only servers that were " +
@@ -85,6 +87,8 @@ func (f *following) replicaOf(c *command.Call) error {
 	port, ok := ascii.ParseInt(c.Args[2])
 	host := string(c.Args[1])
 	switch {
+	case c.Sess.Replica || c.Sess.Monitor:
+		return errReplicaFollows
 	case !ok || port < 0 || port > maxPort:
 		return errMasterPort
 	case f.s.bubble != nil && !f.isSelf(host, int(port)) && peerAt(f.s, host, int(port)) == nil:
