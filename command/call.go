@@ -35,14 +35,14 @@ func (c *Call) changedIn(db int, class Class, event string, key []byte) {
 // Touched is Changed for a change without a keyspace event.
 func (c *Call) Touched(key []byte) {
 	c.KS.Stats.Dirty++
-	c.Ex.modified(c.DB.ID, key, c.Sess)
+	c.Ex.events.modified(c.DB.ID, key, c.Sess)
 }
 
 // Moved is Changed for a second key of the same change: the change is not counted again.
 func (c *Call) Moved(class Class, event string, key []byte) { c.movedIn(c.DB.ID, class, event, key) }
 
 func (c *Call) movedIn(db int, class Class, event string, key []byte) {
-	c.Ex.modified(db, key, c.Sess)
+	c.Ex.events.modified(db, key, c.Sess)
 	c.notifyIn(db, class, event, key)
 }
 

@@ -97,8 +97,7 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *clock.Clock, host Host, 
 	ex.Tracking = newTracking(ex)
 	ex.Scripts = Scripts{ex: ex, functions: luaeval.NewLibraries()}
 	ex.Eviction.ex, ex.Refusals.ex, ex.permissions.ex, ex.messages.ex, ex.Propagation.ex = ex, ex, ex, ex, ex
-	ex.events = newEvents(ex)
-	ks.OnExpired, ks.OnEvicted, ks.OnFieldsExpired = ex.keyExpired, ex.keyEvicted, ex.fieldsExpired
+	ex.events.start(ex)
 	ks.FieldsInPacks = commands.Dialect.Has(packedFields)
 	for i := range ex.calls {
 		ex.calls[i] = Call{KS: ks, Ex: ex, Cfg: cfg}

@@ -59,8 +59,11 @@ type events struct {
 	onNew, onMiss, onStreamGone func(*store.DB, []byte) // the keyspace's callbacks, made once
 }
 
-func newEvents(ex *Executor) events {
-	return events{ex: ex, onNew: ex.keyAdded, onMiss: ex.keyMissed, onStreamGone: ex.Waiters.streamGone}
+// start makes the callbacks of an executor's events.
+func (ev *events) start(ex *Executor) {
+	ev.ex, ev.onNew, ev.onMiss, ev.onStreamGone = ex, ev.added, ev.missed, ex.Waiters.streamGone
+	ks := ex.KS
+	ks.OnExpired, ks.OnEvicted, ks.OnFieldsExpired = ev.expired, ev.evicted, ev.fieldsExpired
 }
 
 // listen sets the callbacks of the keyspace that somebody needs now. The others stay nil, so that
@@ -102,7 +105,8 @@ func appendEventChannel(b []byte, kind string, db int) []byte {
 
 // modified tells watchers and tracking clients that session by has changed key
 // (db.c: signalModifiedKey).
-func (ex *Executor) modified(db int, key []byte, by *Session) {
+func (ev *events) modified(db int, key []byte, by *Session) {
+	ex := ev.ex
 	ex.watchers.touch(db, key)
 	if ex.Tracking.active() {
 		if ex.Scripts.run.on {
@@ -113,18 +117,20 @@ func (ex *Executor) modified(db int, key []byte, by *Session) {
 }
 
 // removed is modified for a key that expired or was evicted.
-func (ex *Executor) removed(db int, key string) {
+func (ev *events) removed(db int, key string) {
+	ex := ev.ex
 	ex.watchers.removed(db, key)
 	if ex.Tracking.active() {
 		ex.Tracking.invalidate([]byte(key), nil)
 	}
 }
 
-func (ex *Executor) keyExpired(db *store.DB, key string) {
+func (ev *events) expired(db *store.DB, key string) {
+	ex := ev.ex
 	ex.Propagation.KeyGone(db, key, ex.Cfg.LazyExpire)
-	ex.removed(db.ID, key)
-	if ex.events.wanted&ClassExpired != 0 {
-		ex.events.fire(db.ID, "expired", []byte(key))
+	ev.removed(db.ID, key)
+	if ev.wanted&ClassExpired != 0 {
+		ev.fire(db.ID, "expired", []byte(key))
 	}
 	if ex.Observer != nil {
 		ex.Observer.Expired(db, key)
@@ -133,44 +139,46 @@ func (ex *Executor) keyExpired(db *store.DB, key string) {
 
 // fieldsExpired is told of fields of a hash whose time had come. gone says that the hash went with its last
 // field. For Redis the event is one of hashes, for Valkey one of what expires.
-func (ex *Executor) fieldsExpired(db *store.DB, key string, gone bool) {
+func (ev *events) fieldsExpired(db *store.DB, key string, gone bool) {
+	ex := ev.ex
 	if gone {
 		ex.Propagation.KeyGone(db, key, ex.Cfg.LazyExpire)
-		ex.removed(db.ID, key)
+		ev.removed(db.ID, key)
 	} else {
-		ex.modified(db.ID, []byte(key), nil)
+		ev.modified(db.ID, []byte(key), nil)
 	}
 	class := ClassHash
 	if ex.Table.Dialect.Has(xEvents) {
 		class = ClassExpired
 	}
-	if ex.events.wanted&class != 0 {
-		ex.events.fire(db.ID, "hexpired", []byte(key))
+	if ev.wanted&class != 0 {
+		ev.fire(db.ID, "hexpired", []byte(key))
 	}
 	if !gone {
 		return
 	}
-	if ex.events.wanted&ClassGeneric != 0 {
-		ex.events.fire(db.ID, "del", []byte(key))
+	if ev.wanted&ClassGeneric != 0 {
+		ev.fire(db.ID, "del", []byte(key))
 	}
 	if ex.Observer != nil {
 		ex.Observer.Expired(db, key)
 	}
 }
 
-func (ex *Executor) keyEvicted(db *store.DB, key string) {
+func (ev *events) evicted(db *store.DB, key string) {
+	ex := ev.ex
 	ex.Propagation.KeyGone(db, key, ex.Cfg.LazyEviction)
-	ex.removed(db.ID, key)
-	if ex.events.wanted&ClassEvicted != 0 {
-		ex.events.fire(db.ID, "evicted", []byte(key))
+	ev.removed(db.ID, key)
+	if ev.wanted&ClassEvicted != 0 {
+		ev.fire(db.ID, "evicted", []byte(key))
 	}
 }
 
-func (ex *Executor) keyAdded(db *store.DB, key []byte) {
-	ex.Waiters.ready(db.ID, key)
-	if ex.events.wanted&classNew != 0 {
-		ex.events.fire(db.ID, "new", key)
+func (ev *events) added(db *store.DB, key []byte) {
+	ev.ex.Waiters.ready(db.ID, key)
+	if ev.wanted&classNew != 0 {
+		ev.fire(db.ID, "new", key)
 	}
 }
 
-func (ex *Executor) keyMissed(db *store.DB, key []byte) { ex.events.fire(db.ID, "keymiss", key) }
+func (ev *events) missed(db *store.DB, key []byte) { ev.fire(db.ID, "keymiss", key) }
