@@ -70,7 +70,7 @@ func (ex *Executor) retry(s *Session) {
 	ex.running, ex.executing, ex.retrying = s, true, w
 	r := ex.lateReply(s)
 	if err := ex.admitNow(s, w.cmd, w.args); err != nil {
-		ex.showRequest(trace.Refused, s, w.cmd, w.args)
+		ex.Show.request(trace.Refused, s, w.cmd, w.args)
 		ex.fail(r.w, 0, ex.refuse(s, w.cmd, w.args, err))
 	} else {
 		began := ex.Now.Mono - w.took

@@ -97,6 +97,7 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *clock.Clock, host Host, 
 	ex.Tracking = newTracking(ex)
 	ex.Scripts = Scripts{ex: ex, functions: luaeval.NewLibraries()}
 	ex.Eviction.ex, ex.Refusals.ex, ex.permissions.ex, ex.messages.ex, ex.Propagation.ex = ex, ex, ex, ex, ex
+	ex.Show.ex = ex
 	ex.events.start(ex)
 	ks.FieldsInPacks = commands.Dialect.Has(packedFields)
 	for i := range ex.calls {
@@ -135,18 +136,18 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	if err == errPostponed {
 		s.Commands--
 		s.Hold, ex.running = Postponed, nil
-		ex.showPostponed(s, args)
+		ex.Show.postponed(s, args)
 		return
 	}
 	mark, ran := len(w.Buf), false // messages about evicted keys come before
 	ex.executing = true
 	switch {
 	case err != nil:
-		ex.showRequest(trace.Refused, s, cmd, args)
+		ex.Show.request(trace.Refused, s, cmd, args)
 		ex.fail(w, mark, ex.refuse(s, cmd, args, err))
 		ex.traceShort("refused", s)
 	case s.WouldQueue(cmd):
-		ex.showRequest(trace.ToQueue, s, cmd, args)
+		ex.Show.request(trace.ToQueue, s, cmd, args)
 		s.Tx.add(cmd, args, ex.flagsOf(s, cmd, args))
 		w.Status("QUEUED")
 		ex.traceShort("queued", s)
@@ -175,7 +176,7 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	within := ex.Depth > 0 && (run.on || !run.busy) // an interrupted script does not run cmd
 	shown := ex.Trace.Detailed()
 	if shown {
-		ex.showCall(c, within)
+		ex.Show.call(c, within)
 	}
 	if cmd.ahead == severalKeys && len(args) > 1+fewKeys {
 		ex.prefetchMany(c)
@@ -197,7 +198,7 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	ex.KS.Settle()
 	end = ex.Clock.Mono()
 	if shown && within {
-		ex.showResult(c, w.Buf[mark:])
+		ex.Show.result(c, w.Buf[mark:])
 	}
 	ex.Trace.Execute(cmd.Name, max(start, ex.Now.Mono), end, s.ID, s.Commands) // start of a retry is earlier
 	if ex.Trace.Traces() {

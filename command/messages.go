@@ -75,13 +75,13 @@ func (m *messages) post(to *Session, message []byte) {
 	switch {
 	case m.ex.Observer != nil && !m.ex.Observer.Outgoing(to, message):
 	case to == m.ex.running && m.ex.executing:
-		m.ex.showMessage(trace.MessageBehind, to, message)
+		m.ex.Show.message(trace.MessageBehind, to, message)
 		m.behind = append(m.behind, message...)
 	case m.ex.SendLater(to, message):
-		m.ex.showMessage(trace.MessageBehind, to, message)
+		m.ex.Show.message(trace.MessageBehind, to, message)
 	default:
 		m.ex.Host.Deliver(to, message)
-		m.ex.showMessage(trace.MessageNow, to, message)
+		m.ex.Show.message(trace.MessageNow, to, message)
 	}
 }
 

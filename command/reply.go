@@ -40,7 +40,7 @@ func (ex *Executor) finish(r *reply) {
 		if r.late {
 			ex.Host.Waits(s)
 		}
-		ex.showReply(r)
+		ex.Show.reply(r)
 		return
 	}
 	if ex.Observer != nil {
@@ -49,7 +49,7 @@ func (ex *Executor) finish(r *reply) {
 	if s.Replies != ReplyOn {
 		suppress(s, r.w, r.mark, r.cmd)
 	}
-	ex.showReply(r)
+	ex.Show.reply(r)
 	if s.Tracker != nil {
 		s.endAnnounced(r.cmd)
 	}
@@ -83,7 +83,7 @@ func (ex *Executor) sendPending(r *reply) {
 func (ex *Executor) Refuse(s *Session, args [][]byte, w *resp.Writer, err error) {
 	s.Commands++
 	r := reply{to: s, cmd: ex.Table.Lookup(args), args: args, w: w, mark: len(w.Buf)}
-	ex.showRequest(trace.Refused, s, r.cmd, args)
+	ex.Show.request(trace.Refused, s, r.cmd, args)
 	_ = ex.refuse(s, r.cmd, args, err) // would word the error of an EXEC differently
 	ex.fail(w, r.mark, err)
 	ex.finish(&r)

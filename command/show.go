@@ -9,13 +9,14 @@ import (
 // What the executor shows of itself while a pass records details. A command that runs other commands encloses
 // them: EXEC stands between its own Executes and Replied, and the commands of its queue between the two.
 //
-//	Do, run      showRequest, showCall     Executes    a command runs, is queued, or is refused
-//	run          showResult                Replied     a command of EXEC or of a script is done
-//	finish       showReply                 Replied     a request has its reply, or has to wait
-//	post         showMessage               Messaged    a message goes to a client
+//	Do, run      request, call     Executes    a command runs, is queued, or is refused
+//	run          result            Replied     a command of EXEC or of a script is done
+//	finish       reply             Replied     a request has its reply, or has to wait
+//	post         message           Messaged    a message goes to a client
 
 // Show is what the server tells the executor for its events, and learns from them.
 type Show struct {
+	ex    *Executor
 	Hides func(cmd *Command, args [][]byte) bool // a request over no connection that is not shown
 
 	Settle  func() // is called before a reply is shown
@@ -34,17 +35,18 @@ type Request struct {
 
 // hides reports whether a request is not shown. A page that asks the lab for news every second would fill the
 // picture with its own requests.
-func (ex *Executor) hides(s *Session, cmd *Command, args [][]byte) bool {
-	return s.ID < 0 && cmd != nil && ex.Show.Hides(cmd, args)
+func (sh *Show) hides(s *Session, cmd *Command, args [][]byte) bool {
+	return s.ID < 0 && cmd != nil && sh.Hides(cmd, args)
 }
 
-// showRequest shows a request that does not run. by is one of trace.ToQueue and trace.Refused.
-func (ex *Executor) showRequest(by int64, s *Session, cmd *Command, args [][]byte) {
-	if !ex.Trace.Detailed() || ex.hides(s, cmd, args) {
+// request shows a request that does not run. by is one of trace.ToQueue and trace.Refused.
+func (sh *Show) request(by int64, s *Session, cmd *Command, args [][]byte) {
+	ex := sh.ex
+	if !ex.Trace.Detailed() || sh.hides(s, cmd, args) {
 		return
 	}
 	if ex.retrying == nil {
-		ex.Show.Taken++
+		sh.Taken++
 	}
 	ex.Trace.Event(trace.Event{
 		Point: trace.Executes, Client: s.ID, A: s.Commands, B: by, Text: trace.Command(args), Args: args,
@@ -60,9 +62,10 @@ func nameOf(cmd *Command, args [][]byte) string {
 	return cmd.Name
 }
 
-// showCall shows a command that is about to run. within says that EXEC or a script runs it.
-func (ex *Executor) showCall(c *Call, within bool) {
-	if ex.hides(c.Sess, c.Cmd, c.Args) {
+// call shows a command that is about to run. within says that EXEC or a script runs it.
+func (sh *Show) call(c *Call, within bool) {
+	ex := sh.ex
+	if sh.hides(c.Sess, c.Cmd, c.Args) {
 		return
 	}
 	by := int64(trace.ByClient)
@@ -71,7 +74,7 @@ func (ex *Executor) showCall(c *Call, within bool) {
 		by = trace.ByScript
 	case within:
 		by = trace.ByExec
-	case ex.retrying != nil || ex.Show.Again:
+	case ex.retrying != nil || sh.Again:
 		by = trace.AfterWait
 	case c.Sess.Master:
 		by = trace.ByMaster
@@ -82,44 +85,46 @@ func (ex *Executor) showCall(c *Call, within bool) {
 	}
 	switch by {
 	case trace.ByClient, trace.Internally, trace.ByMaster:
-		ex.Show.Taken++
+		sh.Taken++
 	case trace.AfterWait:
-		ex.Show.Waited++
+		sh.Waited++
 	case trace.ByExec, trace.ByScript:
-		ex.Show.Inside++
+		sh.Inside++
 	}
 	ex.Trace.Event(trace.Event{
 		Point: trace.Executes, Client: c.Sess.ID, A: c.Sess.Commands, B: by,
 		Text: trace.Command(c.Args), Args: c.Args, Name: c.Cmd.Name,
 	}, nil)
 	if !within && ex.retrying == nil {
-		ex.Show.Began = ex.Clock.Mono() // the event takes time, too
+		sh.Began = ex.Clock.Mono() // the event takes time, too
 	}
 }
 
-// showResult shows what EXEC or a script gets from a command.
-func (ex *Executor) showResult(c *Call, reply []byte) {
-	ex.Show.Settle()
+// result shows what EXEC or a script gets from a command.
+func (sh *Show) result(c *Call, reply []byte) {
+	ex := sh.ex
+	sh.Settle()
 	ex.Trace.Event(trace.Event{
 		Point: trace.Replied, Client: c.Sess.ID, A: int64(len(reply)), B: trace.ReplyKind(reply),
 		Text: trace.Shown(reply), Args: c.Args, Name: c.Cmd.Name,
 	}, nil)
 }
 
-// showReply shows the reply to a request, or that there is none yet.
-func (ex *Executor) showReply(r *reply) {
-	if !ex.Trace.Detailed() || ex.hides(r.to, r.cmd, r.args) {
+// reply shows the reply to a request, or that there is none yet.
+func (sh *Show) reply(r *reply) {
+	ex := sh.ex
+	if !ex.Trace.Detailed() || sh.hides(r.to, r.cmd, r.args) {
 		return
 	}
-	ex.Show.Settle()
+	sh.Settle()
 	reply := r.w.Buf[min(r.mark, len(r.w.Buf)):]
 	e := trace.Event{
 		Point: trace.Replied, Client: r.to.ID, A: int64(len(reply)), B: trace.ReplyKind(reply),
 		Text: trace.Shown(reply), Args: r.args, Name: nameOf(r.cmd, r.args),
 	}
 	if !r.late {
-		e.A += int64(max(r.w.RefLen-ex.Show.Refs, 0))
-		e.Dur = ex.Clock.Mono() - ex.Show.Began
+		e.A += int64(max(r.w.RefLen-sh.Refs, 0))
+		e.Dur = ex.Clock.Mono() - sh.Began
 	}
 	switch {
 	case r.to.Master:
@@ -132,8 +137,9 @@ func (ex *Executor) showReply(r *reply) {
 	ex.Trace.Event(e, nil)
 }
 
-// showPostponed shows a request that CLIENT PAUSE holds back.
-func (ex *Executor) showPostponed(s *Session, args [][]byte) {
+// postponed shows a request that CLIENT PAUSE holds back.
+func (sh *Show) postponed(s *Session, args [][]byte) {
+	ex := sh.ex
 	if !ex.Trace.Detailed() {
 		return
 	}
@@ -143,8 +149,9 @@ func (ex *Executor) showPostponed(s *Session, args [][]byte) {
 	}, nil)
 }
 
-// showMessage shows bytes for a client that are no reply.
-func (ex *Executor) showMessage(where int64, to *Session, message []byte) {
+// message shows bytes for a client that are no reply.
+func (sh *Show) message(where int64, to *Session, message []byte) {
+	ex := sh.ex
 	if !ex.Trace.Detailed() {
 		return
 	}

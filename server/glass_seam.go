@@ -118,7 +118,7 @@ func (v *glassState) install() error {
 			v.evicted = append(v.evicted, strings.Clone(key))
 		}
 	}
-	v.ex.Trace, v.ex.Show = v.trace, command.Show{Hides: onlyLooks, Settle: v.settle}
+	v.ex.Trace, v.ex.Show.Hides, v.ex.Show.Settle = v.trace, onlyLooks, v.settle
 	v.loop.CountCalls()
 	v.loop.FoundMore(v.foundMore)
 	v.loop.AfterSleep(v.beginPass)
