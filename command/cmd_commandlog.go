@@ -38,11 +38,11 @@ const errLogType store.Error = "ERR type should be one of the following: slow, l
 func (c *Call) logNamed(kind []byte) (*Slowlog, error) {
 	switch {
 	case is(kind, "slow"):
-		return &c.Ex.slowlog, nil
+		return &c.Ex.logs.slow, nil
 	case is(kind, "large-request"):
-		return &c.Ex.sizes.requests, nil
+		return &c.Ex.logs.requests, nil
 	case is(kind, "large-reply"):
-		return &c.Ex.sizes.replies, nil
+		return &c.Ex.logs.replies, nil
 	}
 	return nil, errLogType
 }

@@ -38,19 +38,19 @@ func slowlogGet(c *Call) error {
 			return err
 		}
 	}
-	c.entries(&c.Ex.slowlog, count)
+	c.entries(&c.Ex.logs.slow, count)
 	return nil
 }
 
 // SLOWLOG LEN (slowlog.c: slowlogCommand)
 func slowlogLen(c *Call) error {
-	c.Int(int64(len(c.Ex.slowlog.entries)))
+	c.Int(int64(len(c.Ex.logs.slow.entries)))
 	return nil
 }
 
 // SLOWLOG RESET (slowlog.c: slowlogCommand)
 func slowlogReset(c *Call) error {
-	c.Ex.slowlog.reset()
+	c.Ex.logs.slow.reset()
 	c.OK()
 	return nil
 }

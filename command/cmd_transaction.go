@@ -79,7 +79,7 @@ func exec(c *Call) error {
 		return err
 	}
 	ex.watchers.unwatch(t) // the transaction's own changes must not abort it
-	ex.sizes.exec = len(c.Buf)
+	ex.logs.exec = len(c.Buf)
 	c.Array(t.queue.len)
 	start := ex.Now.Mono
 	ex.enter()

@@ -22,9 +22,7 @@ func (ex *Executor) Configure() {
 	if ms := cfg.LatencyMonitorThreshold; ms > 0 && ms < math.MaxInt64/1_000_000 {
 		ex.slow = min(ex.slow, ms*1e6)
 	}
-	ex.slowlog.keeps = ex.Table.Manners.keepsLog
-	ex.slowlog.configure(cfg.SlowlogSlowerThan, cfg.SlowlogMaxLen)
-	ex.sizes.configure(ex, ex.Table.byName["commandlog"] != nil)
+	ex.logs.configure()
 	ex.events.wanted = parseClasses(cfg.NotifyEvents)
 	ex.events.listen()
 	ex.Users.PubSubDefault = cfg.ACLPubSubDefault == "allchannels"

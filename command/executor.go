@@ -45,8 +45,7 @@ type Executor struct {
 	Eviction    Eviction
 	Refusals    Refusals
 	Latency     Latency
-	slowlog     Slowlog
-	sizes       sizeLogs
+	logs        logs
 	watchers    watchers
 	permissions permissions
 	events      events
@@ -97,7 +96,7 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *clock.Clock, host Host, 
 	ex.Tracking = newTracking(ex)
 	ex.Scripts = Scripts{ex: ex, functions: luaeval.NewLibraries()}
 	ex.Eviction.ex, ex.Refusals.ex, ex.permissions.ex, ex.messages.ex, ex.Propagation.ex = ex, ex, ex, ex, ex
-	ex.Show.ex = ex
+	ex.Show.ex, ex.logs.ex = ex, ex
 	ex.events.start(ex)
 	ks.FieldsInPacks = commands.Dialect.Has(packedFields)
 	for i := range ex.calls {

@@ -51,5 +51,5 @@ func (ex *Executor) Kept() int {
 	_, _, functions, forFunctions := ex.Scripts.FunctionMemory()
 	return scripts + interpreter + functions + forFunctions + ex.Subs.Mem() + ex.Waiters.bytes +
 		ex.Tracking.mem() + ex.Users.Mem() + ex.ACLLog.Mem() + memError*len(ex.Errors) +
-		ex.slowlog.bytes + ex.sizes.requests.bytes + ex.sizes.replies.bytes
+		ex.logs.slow.bytes + ex.logs.requests.bytes + ex.logs.replies.bytes
 }

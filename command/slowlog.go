@@ -2,7 +2,7 @@ package command
 
 import "fmt"
 
-// Slowlog holds the latest slow commands (slowlog.c), or large ones: see sizeLogs. The newest entry is the last.
+// Slowlog holds the latest slow commands (slowlog.c), or large ones: see logs. The newest entry is the last.
 type Slowlog struct {
 	entries []slowEntry
 	nextID  int64
@@ -61,16 +61,6 @@ func (e *slowEntry) mem() int {
 		n += 16 + len(arg)
 	}
 	return n
-}
-
-// slowEntry makes an entry. A command of a script comes from a client without an address. Valkey names the client of
-// the script.
-func (ex *Executor) slowEntry(cmd *Command, s *Session, args [][]byte, value int64) slowEntry {
-	e := slowEntry{unix: ex.KS.Now / 1000, value: value, args: slowlogCopy(redact(cmd, args)), addr: s.Addr, name: s.Name}
-	if ex.Scripts.run.on && !ex.Table.Manners.logsCaller {
-		e.addr, e.name = "", ""
-	}
-	return e
 }
 
 // slowlogCopy copies arguments and shortens what exceeds the limits (slowlog.c: slowlogCreateEntry).

@@ -73,22 +73,9 @@ func (ex *Executor) account(cmd *Command, s *Session, args [][]byte, took int64,
 		calls.observe(took)
 	}
 	if took >= ex.slow {
-		ex.noteSlow(cmd, s, args, took)
+		ex.logs.noteSlow(cmd, s, args, took)
 	}
-	if ex.sizes.on {
-		ex.noteSizes(cmd, s, args, w, mark)
+	if ex.logs.sized {
+		ex.logs.noteSizes(cmd, s, args, w, mark)
 	}
-}
-
-// noteSlow notes a slow command in SLOWLOG and LATENCY (slowlog.c: slowlogPushEntryIfNeeded;
-// latency.h: latencyAddSampleIfNeeded).
-func (ex *Executor) noteSlow(cmd *Command, s *Session, args [][]byte, took int64) {
-	if limit := ex.Cfg.SlowlogSlowerThan; limit >= 0 && took/1e3 >= limit && cmd.Flags&SkipSlowlog == 0 {
-		ex.slowlog.add(ex.slowEntry(cmd, s, args, took/1e3), ex.Cfg.SlowlogMaxLen)
-	}
-	event := "command"
-	if cmd.Flags&Fast != 0 {
-		event = "fast-command"
-	}
-	ex.Latency.Note(event, took)
 }
