@@ -15,10 +15,10 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 	s.Last = cmd
 	switch {
 	case cmd == nil:
-		return nil, ex.authBefore(s, nil, ex.unknownCommand(s, args))
+		return nil, ex.authBefore(s, nil, ex.Table.unknownCommand(s, args))
 	case cmd.lacksSubcommand(args):
 		s.Last = nil
-		return nil, ex.authBefore(s, cmd, ex.unknownSubcommand(cmd, args))
+		return nil, ex.authBefore(s, cmd, ex.Table.unknownSubcommand(cmd, args))
 	case !cmd.takes(len(args)):
 		return cmd, ex.authBefore(s, cmd, errArity(cmd.Name))
 	case cmd.Flags&ProtectedModule != 0 && !allowed(ex.Cfg.EnableModuleCommand, s):
@@ -59,7 +59,7 @@ func (ex *Executor) admitCall(cmd *Command, args [][]byte) error {
 	run := &ex.Scripts.run
 	switch {
 	case cmd == nil || cmd.lacksSubcommand(args):
-		return ex.unknownToScript(cmd, args)
+		return ex.Table.unknownToScript(cmd, args)
 	case !cmd.takes(len(args)):
 		return ex.Table.Manners.callError(errScriptArity, errCallArity)
 	case cmd.Flags&NoScript != 0 && !ex.liftsNoScript(cmd):

@@ -70,18 +70,18 @@ func (t *Table) ErrLoading() error {
 
 // unknownToScript is the error for a command of a script that this server lacks. cmd is nil, or the
 // container of an unknown subcommand.
-func (ex *Executor) unknownToScript(cmd *Command, args [][]byte) error {
+func (t *Table) unknownToScript(cmd *Command, args [][]byte) error {
 	name := string(args[0])
 	if cmd != nil {
 		name = cmd.Name + "|" + string(args[1])
 	}
-	if err := ex.Table.lacks(name); err != nil {
+	if err := t.lacks(name); err != nil {
 		return err
 	}
-	if cmd != nil && ex.Table.Manners.engineModule {
-		return ex.unknownSubcommand(cmd, args)
+	if cmd != nil && t.Manners.engineModule {
+		return t.unknownSubcommand(cmd, args)
 	}
-	return ex.Table.Manners.callError(errScriptUnknown, errCallUnknown)
+	return t.Manners.callError(errScriptUnknown, errCallUnknown)
 }
 
 // newerWords returns the words of a syntax that are newer than Redis 7.2 and that the dialect has, in lower

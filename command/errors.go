@@ -58,8 +58,8 @@ func errArity(name string) error {
 
 // unknownCommand refuses an unknown command. POST and Host: show a browser that was tricked into
 // sending a form to this port: its connection is closed (networking.c: securityWarningCommand).
-func (ex *Executor) unknownCommand(s *Session, args [][]byte) error {
-	if err := ex.Table.lacks(string(args[0])); err != nil {
+func (t *Table) unknownCommand(s *Session, args [][]byte) error {
+	if err := t.lacks(string(args[0])); err != nil {
 		return err
 	}
 	if is(args[0], "post") || is(args[0], "host:") {
@@ -85,8 +85,8 @@ func errUnknownCommand(args [][]byte) error {
 	return errorf("ERR unknown command '%s', with args beginning with: %s", clip(args[0], 128), shown.String())
 }
 
-func (ex *Executor) unknownSubcommand(cmd *Command, args [][]byte) error {
-	if err := ex.Table.lacks(cmd.Name + "|" + string(args[1])); err != nil {
+func (t *Table) unknownSubcommand(cmd *Command, args [][]byte) error {
+	if err := t.lacks(cmd.Name + "|" + string(args[1])); err != nil {
 		return err
 	}
 	meant := ""

@@ -178,7 +178,7 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 		ex.Show.call(c, within)
 	}
 	if cmd.ahead == severalKeys && len(args) > 1+fewKeys {
-		ex.prefetchMany(c)
+		c.prefetchMany()
 	}
 	propagates, dirty := c.Propagates(), ex.KS.Stats.Dirty
 	if propagates {

@@ -41,18 +41,18 @@ func (ex *Executor) Prefetch(db int, requests [][][]byte) {
 			ex.KS.DBs[db].Prefetch(wanted)
 			wanted = wanted[:0]
 		}
-		wanted = ex.appendWanted(wanted, args)
+		wanted = ex.Table.appendWanted(wanted, args)
 	}
 	ex.KS.DBs[db].Prefetch(wanted)
 }
 
 // appendWanted appends up to fewKeys keys of a request. The words behind the only key of a command may name
 // an element.
-func (ex *Executor) appendWanted(wanted [][][]byte, args [][]byte) [][][]byte {
+func (t *Table) appendWanted(wanted [][][]byte, args [][]byte) [][][]byte {
 	if len(args) == 2 { // the other word is a key, or the command has none
 		return append(wanted, args[1:])
 	}
-	cmd := ex.Table.lookup(args[0])
+	cmd := t.lookup(args[0])
 	if cmd == nil {
 		return wanted
 	}
@@ -78,7 +78,7 @@ func (ex *Executor) appendWanted(wanted [][][]byte, args [][]byte) [][][]byte {
 
 // prefetchMany loads the keys of a command with severalKeys if they are more than fewKeys, because Prefetch
 // has left them out.
-func (ex *Executor) prefetchMany(c *Call) {
+func (c *Call) prefetchMany() {
 	if c.Cmd.countKeys(c.Args) <= fewKeys {
 		return
 	}

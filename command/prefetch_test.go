@@ -35,7 +35,7 @@ func TestKeysOfARequestAreLoadedBeforeItRuns(t *testing.T) {
 		"UNKNOWN a b":                   "",
 		strings.Repeat("x", 100) + " a": "[a]",
 	} {
-		got := fmt.Sprintf("%s", d.ex.appendWanted(nil, words(line)))
+		got := fmt.Sprintf("%s", d.ex.Table.appendWanted(nil, words(line)))
 		require.Equal(t, "["+want+"]", got, line)
 	}
 }
@@ -46,10 +46,10 @@ func TestLoadingKeysTakesAnyRequest(t *testing.T) {
 	for _, cmd := range d.ex.Table.All() {
 		for _, line := range []string{"x", "x y", "1 x", "x 1 y", "2 2 2 2", "x 3 3", "x -2 y z", "1 2 3 4 5 6 7 8 9"} {
 			args := append([][]byte{[]byte(cmd.Name)}, words(line)...)
-			require.LessOrEqual(t, len(d.ex.appendWanted(nil, args)), fewKeys, "%s %s", cmd.Name, line)
+			require.LessOrEqual(t, len(d.ex.Table.appendWanted(nil, args)), fewKeys, "%s %s", cmd.Name, line)
 			d.ex.Prefetch(0, [][][]byte{args, args})
 			if cmd.ahead == severalKeys {
-				d.ex.prefetchMany(&Call{Cmd: cmd, Args: args, DB: d.ex.KS.DBs[0]})
+				(&Call{Cmd: cmd, Args: args, DB: d.ex.KS.DBs[0]}).prefetchMany()
 			}
 		}
 	}
