@@ -27,7 +27,6 @@ type Executor struct {
 	ACLLog   acl.Log
 	Now      clock.Moment // when the last command ended, which is when the next one starts; see Tick
 	Stats    Stats
-	Errors   map[string]int64 // error replies by their first word
 
 	OutputTrigger int           // bytes of output from which on Host.CloseIfOverLimit is asked
 	Monitored     bool          // a client is in MONITOR: Host.FeedMonitors gets the commands
@@ -84,7 +83,7 @@ type Executor struct {
 // New makes an executor of commands over an empty keyspace.
 func New(cfg *config.Config, ks *store.Keyspace, clock *clock.Clock, host Host, commands *Commands) *Executor {
 	ex := &Executor{
-		KS: ks, Table: newTable(commands), Clock: clock, Cfg: cfg, Host: host, Errors: map[string]int64{},
+		KS: ks, Table: newTable(commands), Clock: clock, Cfg: cfg, Host: host, Stats: Stats{Errors: map[string]int64{}},
 		OutputTrigger: math.MaxInt,
 		Subs:          pubsub.New[*Session](store.MatchPattern),
 		Latency:       Latency{cfg: cfg, ks: ks},

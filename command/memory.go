@@ -50,6 +50,6 @@ func (ex *Executor) Kept() int {
 	_, scripts, interpreter := ex.Scripts.Memory()
 	_, _, functions, forFunctions := ex.Scripts.FunctionMemory()
 	return scripts + interpreter + functions + forFunctions + ex.Subs.Mem() + ex.Waiters.bytes +
-		ex.Tracking.mem() + ex.Users.Mem() + ex.ACLLog.Mem() + memError*len(ex.Errors) +
+		ex.Tracking.mem() + ex.Users.Mem() + ex.ACLLog.Mem() + memError*len(ex.Stats.Errors) +
 		ex.logs.slow.bytes + ex.logs.requests.bytes + ex.logs.replies.bytes
 }

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"strings"
-
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -113,23 +111,7 @@ func (ex *Executor) fail(w *resp.Writer, mark int, err error) {
 	w.Truncate(mark)
 	text := err.Error()
 	w.Error(text)
-	ex.countError(text)
-}
-
-// maxErrors limits the error codes that are counted: scripts make up codes of their own.
-const maxErrors = 128
-
-// countError counts an error reply under its first word, the error code
-// (networking.c: afterErrorReply).
-func (ex *Executor) countError(text string) {
-	ex.Stats.ErrorReplies++
-	code := "ERR"
-	if i := strings.IndexByte(text[:min(len(text), 32)], ' '); i > 0 {
-		code = text[:i]
-	}
-	if _, known := ex.Errors[code]; known || len(ex.Errors) < maxErrors {
-		ex.Errors[code]++
-	}
+	ex.Stats.countError(text)
 }
 
 // suppress removes the reply of a client that wants none (CLIENT REPLY).

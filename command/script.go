@@ -158,7 +158,7 @@ func (sc *Scripts) countFailure(text string, ofCommand bool) {
 		sc.run.broken = true
 		sc.run.failed++
 	}
-	sc.ex.countError(text)
+	sc.ex.Stats.countError(text)
 }
 
 // mayCall answers redis.acl_check_cmd.

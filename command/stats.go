@@ -1,6 +1,8 @@
 package command
 
 import (
+	"strings"
+
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/resp"
@@ -11,6 +13,7 @@ import (
 type Stats struct {
 	Commands     int64 // executed
 	ErrorReplies int64
+	Errors       map[string]int64   // the same by their first word
 	Denied       [acl.Denials]int64 // refusals of ACL rules, by reason
 
 	exceeded      int64 // ns for which maxmemory was exceeded in spite of eviction
@@ -37,6 +40,22 @@ func (st *Stats) EvictionExceeded(clock *clock.Clock) (total, current int64) {
 	return st.exceeded + current, current
 }
 
+// maxErrors limits the error codes that are counted: scripts make up codes of their own.
+const maxErrors = 128
+
+// countError counts an error reply under its first word, the error code
+// (networking.c: afterErrorReply).
+func (st *Stats) countError(text string) {
+	st.ErrorReplies++
+	code := "ERR"
+	if i := strings.IndexByte(text[:min(len(text), 32)], ' '); i > 0 {
+		code = text[:i]
+	}
+	if _, known := st.Errors[code]; known || len(st.Errors) < maxErrors {
+		st.Errors[code]++
+	}
+}
+
 // Calls are the counters of one command, for INFO commandstats.
 type Calls struct {
 	Count    int64 // executed
@@ -56,8 +75,8 @@ func (c *Calls) observe(nanos int64) {
 
 // ResetStats is the executor's part of CONFIG RESETSTAT.
 func (ex *Executor) ResetStats() {
-	ex.Stats = Stats{}
-	clear(ex.Errors)
+	clear(ex.Stats.Errors)
+	ex.Stats = Stats{Errors: ex.Stats.Errors}
 	ex.KS.Stats = store.Stats{Dirty: ex.KS.Stats.Dirty}
 	clear(ex.Table.calls)
 }

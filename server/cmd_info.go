@@ -238,8 +238,8 @@ func (a *admin) infoCommandStats(r *report) {
 }
 
 func (a *admin) infoErrorStats(r *report) {
-	for _, code := range slices.Sorted(maps.Keys(a.s.ex.Errors)) {
-		r.line("errorstat_%s:count=%d", code, a.s.ex.Errors[code])
+	for _, code := range slices.Sorted(maps.Keys(a.s.ex.Stats.Errors)) {
+		r.line("errorstat_%s:count=%d", code, a.s.ex.Stats.Errors[code])
 	}
 }
 
