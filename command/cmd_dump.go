@@ -94,8 +94,8 @@ func parseRestore(args [][]byte) (o restoreOptions, err error) {
 }
 
 // payload returns b, with a corrected checksum if DEBUG lets any checksum pass.
-func (ex *Executor) payload(b []byte) []byte {
-	if ex.AnyChecksum {
+func (c *Call) payload(b []byte) []byte {
+	if c.Ex.AnyChecksum {
 		return rdb.SetChecksum(b)
 	}
 	return b
@@ -121,7 +121,7 @@ func restore(c *Call) error {
 	case at < 0:
 		return errTTL
 	}
-	v, err := rdb.Restore(c.KS, c.Ex.payload(c.Args[3]), c.Ex.Table.Dialect.DumpVersion)
+	v, err := rdb.Restore(c.KS, c.payload(c.Args[3]), c.Ex.Table.Dialect.DumpVersion)
 	if err == rdb.ErrFormat {
 		c.Ex.Host.Log('#', "RESTORE of a damaged payload: %s integrity check failed", rdb.Form(c.Args[3][0]))
 	}

@@ -277,7 +277,7 @@ func functionRestore(c *Call) error {
 	if policy != "append" && policy != "replace" && policy != "flush" {
 		return errRestorePolicy
 	}
-	restored, err := c.Ex.Scripts.restoreLibraries(c.Ex.payload(c.Args[2]))
+	restored, err := c.Ex.Scripts.restoreLibraries(c.payload(c.Args[2]))
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func discard(c *Call) error {
 	if !c.Sess.InMulti() {
 		return errDiscardAlone
 	}
-	c.Ex.endTransaction(c.Sess)
+	c.Ex.EndTransaction(c.Sess)
 	c.OK()
 	return nil
 }
@@ -72,7 +72,7 @@ func exec(c *Call) error {
 	}
 	t := s.Tx
 	if runs, err := c.mayExec(t); !runs {
-		ex.endTransaction(s)
+		ex.EndTransaction(s)
 		if err == nil {
 			c.NullArray()
 		}
@@ -101,7 +101,7 @@ func exec(c *Call) error {
 		}
 	}
 	ex.Depth--
-	ex.endTransaction(s)
+	ex.EndTransaction(s)
 	return nil
 }
 

@@ -29,9 +29,9 @@ func (d *Digest) then(b []byte) {
 
 func (d *Digest) number(n uint32) { d.then(binary.BigEndian.AppendUint32(nil, n)) }
 
-// Digest returns the digest of all databases.
-func (ex *Executor) Digest() (all Digest) {
-	for _, db := range ex.KS.DBs {
+// DigestOfAll returns the digest of all databases.
+func DigestOfAll(ks *store.Keyspace) (all Digest) {
+	for _, db := range ks.DBs {
 		if db.Len() == 0 {
 			continue
 		}

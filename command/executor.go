@@ -235,7 +235,7 @@ func (ex *Executor) Leave(s *Session) {
 		s.Subscriber = false
 		ex.Subs.Forget(s)
 	}
-	ex.endTransaction(s)
+	ex.EndTransaction(s)
 	ex.Tracking.stop(s)
 	ex.Waiters.Remove(s)
 }

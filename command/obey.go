@@ -18,6 +18,3 @@ func (ex *Executor) Obey(master *Session, args [][]byte) (reply []byte) {
 	}
 	return reply
 }
-
-// Drop forgets what a master has sent of a transaction. It sends the transaction again.
-func (ex *Executor) Drop(master *Session) { ex.endTransaction(master) }

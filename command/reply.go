@@ -94,7 +94,7 @@ func (ex *Executor) refuse(s *Session, cmd *Command, args [][]byte, err error) e
 		ex.Table.Calls(cmd).Rejected++
 	}
 	if cmd != nil && cmd.Flags&RunsQueue != 0 {
-		ex.endTransaction(s)
+		ex.EndTransaction(s)
 		if ex.Monitored { // monitors must see the end of the transaction
 			ex.Host.FeedMonitors(s, args)
 		}

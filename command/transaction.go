@@ -64,8 +64,8 @@ func (s *Session) Queued() iter.Seq2[*Command, [][]byte] {
 	}
 }
 
-// endTransaction undoes MULTI and WATCH (multi.c: discardTransaction).
-func (ex *Executor) endTransaction(s *Session) {
+// EndTransaction undoes MULTI and WATCH (multi.c: discardTransaction).
+func (ex *Executor) EndTransaction(s *Session) {
 	t := s.Tx
 	if t == nil {
 		return

@@ -14,7 +14,7 @@ import (
 )
 
 func debugDigest(c *command.Call, _ [][]byte) error {
-	d := c.Ex.Digest()
+	d := command.DigestOfAll(c.KS)
 	c.Status(hex.EncodeToString(d[:]))
 	return nil
 }

@@ -225,7 +225,7 @@ func (f *following) hangUp() {
 	f.s.log('*', "Connection with master lost.")
 	f.s.link.down()
 	f.db, f.partial = l.client.sess.DB, nil
-	f.s.ex.Drop(&l.client.sess)
+	f.s.ex.EndTransaction(&l.client.sess) // the master sends it again
 	f.s.close(l.client)
 	f.downSince = f.s.persist.unix()
 	f.configure()
