@@ -88,7 +88,7 @@ const (
 	NoAuth                           // allowed before AUTH
 	MayReplicate                     // replicated although it changes nothing here
 	NoMulti                          // refused inside MULTI
-	movableKeys                      // not all keys are at fixed places; Table.add finds out
+	movableKeys                      // not all keys are at fixed places; Commands.add finds out
 	AllowBusy                        // allowed beside a slow script
 	NoMandatoryKeys                  // may have no keys at all
 	NoAsyncLoading                   // refused while data is replaced in the background

@@ -71,6 +71,6 @@ func TestUsageIsTheSyntaxThatPeopleWrite(t *testing.T) {
 		"[BY by#1@2.0.0:pattern/pattern] addr@-2.8.12/ip:port":    "[BY pattern] ip:port",
 		"(data: score:double member) ... [GET+ pattern ...]":      "(score member) ... [GET pattern ...]",
 	} {
-		require.Equal(t, usage, (&Command{Row: &Row{Syntax: syntax}}).Usage())
+		require.Equal(t, usage, (&Command{Row: Row{Syntax: syntax}}).Usage())
 	}
 }

@@ -12,9 +12,10 @@ import (
 	"github.com/miniredisd/miniredisd/internal/dialect"
 )
 
-// Command is a row that knows its container and its subcommands. It never changes.
+// Command is a row as a dialect has it, which knows its container and its subcommands. It never changes once
+// CommandsOf has returned.
 type Command struct {
-	*Row
+	Row
 	Arguments                     // of the row, empty for none
 	word      string              // what clients call it: its name, or that of rename-command
 	ahead     ahead               // the keys that are loaded before it runs
@@ -102,7 +103,7 @@ func CommandsOf(d dialect.Dialect, extra ...[]Row) *Commands {
 	for _, rows := range append(groups(), extra...) {
 		for i := range rows {
 			if d.Has(rows[i].Since) {
-				all.add(&rows[i])
+				all.add(rows[i])
 			}
 		}
 	}
@@ -116,23 +117,23 @@ func newTable(of *Commands) *Table {
 	}
 }
 
-// add makes a Command of a row. The row is new: add completes it, and nobody changes it later.
-func (all *Commands) add(row *Row) {
+// add makes a Command of a row.
+func (all *Commands) add(row Row) {
 	cmd := &Command{Row: row, word: row.Name, dialect: &all.Dialect, options: newerWords(row.Syntax, all.Dialect)}
 	if hasNone(row.Syntax, all.Dialect) {
-		row.Arity, row.Args = 1, nil
+		cmd.Arity, cmd.Args = 1, nil
 	}
-	if row.Args != nil {
-		cmd.Arguments = *row.Args
+	if cmd.Args != nil {
+		cmd.Arguments = *cmd.Args
 		cmd.ahead = loads(cmd.Keys)
 	}
-	row.Flags = all.Manners.flags(row)
+	cmd.Flags = all.Manners.flags(&row)
 	if cmd.movable() {
-		row.Flags |= movableKeys
+		cmd.Flags |= movableKeys
 	}
 	cmd.ACL = acl.Command{
-		ID: len(all.acl), Name: row.Name, Categories: row.categories(),
-		Always: row.Flags&NoAuth != 0, Channels: cmd.Channels,
+		ID: len(all.acl), Name: row.Name, Categories: cmd.categories(),
+		Always: cmd.Flags&NoAuth != 0, Channels: cmd.Channels,
 	}
 	all.acl = append(all.acl, &cmd.ACL)
 	container, sub, isSub := strings.Cut(row.Name, "|")
