@@ -28,7 +28,8 @@ var states = [][2]string{
 
 // refusable are requests that meet each kind of refusal. The words behind a tab are one word.
 const refusable = `SET k v|GET k|PING|DEL k|INCR n|BLPOP none 0.01|PUBLISH c m|SWAPDB 1 2|CONFIG GET hz|TYPE k|` +
-	`NONE|GET|MULTI|MULTI|EXEC|EXEC|DISCARD|WATCH k|SUBSCRIBE d|UNSUBSCRIBE d|RESET|REPLICAOF 127.0.0.1 1|REPLICAOF NO ONE|` +
+	`NONE|GET|MULTI|MULTI|EXEC|EXEC|DISCARD|WATCH k|` +
+	`SUBSCRIBE d|UNSUBSCRIBE d|RESET|REPLICAOF 127.0.0.1 1|REPLICAOF NO ONE|` +
 	`CONFIG SET stop-writes-on-bgsave-error no|EVAL return(1) 0|EVAL return(redis.call('SET','k','x')) 0|` +
 	`EVAL_RO return(redis.pcall('SET','k','x').err) 0|EVAL return(redis.pcall('PING')) 0|FCALL one 0|` +
 	"EVAL #!lua\nreturn(redis.pcall('SET','k','x')) 0|EVAL #!lua\tflags=no-writes\nreturn(redis.pcall('GET','k')) 0|" +
