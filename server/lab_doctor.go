@@ -7,6 +7,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -63,7 +64,7 @@ func replyFinding(c *command.Call, f doctor.Finding) {
 }
 
 // describeStep writes a step as one line.
-func describeStep(step doctor.Step) string {
+func describeStep(step holders.Step) string {
 	var b strings.Builder
 	switch {
 	case step.Node != "":
@@ -131,7 +132,7 @@ func (l *labState) doctorLost() {
 // shareLedger lets the doctors of several nodes look at their locks as one.
 func shareLedger(nodes []*labState) {
 	cfg := nodes[0].cfg
-	ledger := doctor.NewLedger(cfg.Masters, doctor.KeepOnline)
+	ledger := doctor.NewLedger(cfg.Masters, holders.KeepOnline)
 	if cfg.Replicas > 0 {
 		var groups []int
 		var names []string

@@ -7,7 +7,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
-	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 	"github.com/miniredisd/miniredisd/lab/verdict"
 	"github.com/miniredisd/miniredisd/lab/words"
 	"github.com/miniredisd/miniredisd/resp"
@@ -169,7 +169,7 @@ func replyVerdict(w *resp.Writer, v *verdict.Verdict) {
 	}
 }
 
-func replySteps(w *resp.Writer, steps []doctor.Step) {
+func replySteps(w *resp.Writer, steps []holders.Step) {
 	w.BulkString("commands")
 	w.Array(len(steps))
 	for _, step := range steps {

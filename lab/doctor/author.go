@@ -1,6 +1,10 @@
 package doctor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
 
 // Whose command was it? A lock is given up or renewed only by its holder, so the answer decides how
 // long a holder may believe in its lock.
@@ -32,7 +36,6 @@ const (
 	whyRenamed = "the connection that took the lock has another name now: that may be another client"
 	whyHidden  = "the script reads the lock, and its arguments do not have the holder's token: " +
 		"the log does not show which owner it looked for"
-	whyLost = "the reply was lost, so the client may not know what the command did"
 	whySent = "the server has not executed the release, or not yet: " +
 		"its client may believe that it has given the lock up"
 	whyRefused = "the server refused the release: its client may believe that it has given the lock up"
@@ -48,7 +51,6 @@ const (
 	whyMore   = "another client changed the count of the re-entrant lock"
 	whyOlder  = "the hash still had an older count of its holder: " +
 		"its client may believe that this release has given the lock up"
-	whyTwice = "its holder took the lock at another node, too: it may believe in that lease alone"
 	whyEntry = "the holder had entered the re-entrant lock again, and that was never replicated: " +
 		"it may believe that it still holds the lock"
 )
@@ -62,7 +64,7 @@ const maxGrants = 64
 
 // pending returns the grants of a lock that their holders have not given up, the oldest first. A client
 // that never got the reply to its grant gives nothing up after its lease.
-func (d *Doctor) pending(k lockKey, now int64) []*hold {
+func (d *Doctor) pending(k holders.Key, now int64) []*hold {
 	return slices.DeleteFunc(d.given(k), func(g *hold) bool {
 		return g.gone || g.unknown && g.ends > 0 && now > g.ends
 	})
@@ -70,7 +72,7 @@ func (d *Doctor) pending(k lockKey, now int64) []*hold {
 
 // authors returns the holders of a lock that o may come from. words are those that may be the
 // holder's token; compared means that o is in a script that has read the lock.
-func (d *Doctor) authors(o op, k lockKey, words []string, compared bool) []author {
+func (d *Doctor) authors(o op, k holders.Key, words []string, compared bool) []author {
 	for _, g := range slices.Backward(d.given(k)) {
 		if slices.Contains(words, g.value) {
 			found := d.byToken(o, k, g.value)
@@ -98,7 +100,7 @@ func unsure(found []author, why string) []author {
 }
 
 // byToken returns the authors of a command that carries a token.
-func (d *Doctor) byToken(o op, k lockKey, token string) []author {
+func (d *Doctor) byToken(o op, k holders.Key, token string) []author {
 	var found []author
 	unique := d.unique(k, token)
 	for _, g := range d.pending(k, o.time) {
@@ -106,7 +108,7 @@ func (d *Doctor) byToken(o op, k lockKey, token string) []author {
 			continue
 		}
 		switch who := d.kinship(o, g); {
-		case who == sameClient, who != otherClient && (unique || looksRandom(token)):
+		case who == sameClient, who != otherClient && (unique || holders.LooksRandom(token)):
 			found = append(found, author{g, true, ""})
 		case who == renamed:
 			found = append(found, author{g, false, whyRenamed})
@@ -118,12 +120,12 @@ func (d *Doctor) byToken(o op, k lockKey, token string) []author {
 }
 
 // byClient returns the authors of a command without a token.
-func (d *Doctor) byClient(o op, k lockKey) []author {
+func (d *Doctor) byClient(o op, k holders.Key) []author {
 	c := d.clients.Get(o.client)
 	var found []author
 	for _, g := range d.pending(k, o.time) {
 		who := d.kinship(o, g)
-		knows := c != nil && looksRandom(g.value) && c.carried.Has(family(g.value))
+		knows := c != nil && holders.LooksRandom(g.value) && c.carried.Has(holders.Family(g.value))
 		switch {
 		case who == sameClient && g.rival(o.client):
 			found = append(found, author{g, false, whyShared})
@@ -167,7 +169,7 @@ func (d *Doctor) kinship(o op, g *hold) kinship {
 // settled leaves the authors sure only if they are one holder.
 func settled(found []author) []author {
 	for i := 1; i < len(found); i++ {
-		if found[0].value == found[i].value && looksRandom(found[0].value) {
+		if found[0].value == found[i].value && holders.LooksRandom(found[0].value) {
 			continue
 		}
 		return unsure(found, whyShared)
@@ -192,7 +194,7 @@ func whose(found []author, h *hold) (a author, is bool) {
 
 // gaveUp records that the authors of o no longer believe in the lock. It leaves out the present holder
 // if the end of its hold says so already.
-func (d *Doctor) gaveUp(o op, k lockKey, found []author, but *hold) {
+func (d *Doctor) gaveUp(o op, k holders.Key, found []author, but *hold) {
 	for _, a := range found {
 		if a.sure {
 			a.gone = true
@@ -200,15 +202,15 @@ func (d *Doctor) gaveUp(o op, k lockKey, found []author, but *hold) {
 		if d.ledger == nil || a.hold == but && a.sure {
 			continue
 		}
-		d.ledger.gaveUp(d.master, k, a.hold.order, a.sure, Doubt{Why: a.why, Step: o.step()})
+		d.ledger.Holders.GaveUp(d.master, k, a.hold.order, a.sure, holders.Doubt{Why: a.why, Step: o.step()})
 	}
 }
 
 // mayKnow records that the authors of o may have learned that they lost the lock on this master.
-func (d *Doctor) mayKnow(o op, k lockKey, found []author, why string) {
+func (d *Doctor) mayKnow(o op, k holders.Key, found []author, why string) {
 	for _, a := range found {
 		if d.ledger != nil {
-			d.ledger.mayKnow(d.master, k, a.hold.order, Doubt{Why: why, Step: o.step()})
+			d.ledger.Holders.MayKnow(d.master, k, a.hold.order, holders.Doubt{Why: why, Step: o.step()})
 		}
 	}
 }

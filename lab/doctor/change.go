@@ -3,6 +3,8 @@ package doctor
 import (
 	"slices"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // The commands that change a lock: its value, its TTL, its name.
@@ -26,7 +28,7 @@ func (d *Doctor) moved(o op, in *run) {
 			d.unseen(o, k, in)
 		default:
 			h.ended = o.step()
-			d.drop(k, h, EndStolen, o.time)
+			d.drop(k, h, holders.EndStolen, o.time)
 		}
 	}
 }
@@ -42,7 +44,7 @@ func (d *Doctor) damage(o op, in *run) {
 	for _, k := range o.keys() {
 		if h := d.holds.Get(k); h != nil && (in == nil || h.in != in) {
 			h.ended = o.step()
-			d.drop(k, h, EndOverwritten, o.time)
+			d.drop(k, h, holders.EndOverwritten, o.time)
 		} else if h == nil && !in.creates(k) && !(empty && stores) {
 			d.unseen(o, k, in)
 		}
@@ -51,7 +53,7 @@ func (d *Doctor) damage(o op, in *run) {
 
 // unseen handles a command that creates the key of a known lock in a way that the doctor does not know: its
 // client may have taken the lock.
-func (d *Doctor) unseen(o op, k lockKey, in *run) {
+func (d *Doctor) unseen(o op, k holders.Key, in *run) {
 	if len(d.grants.Get(k)) > 0 {
 		d.take(o, k, &hold{value: noToken, in: in, forced: true, doubt: whyUnseen})
 	}
@@ -65,13 +67,13 @@ func (d *Doctor) assign(o op, in *run) {
 			value = i + 2
 		}
 		if value < len(o.args) {
-			d.set(o, lockKey{o.db, o.args[i]}, o.args[value], in)
+			d.set(o, holders.Key{DB: o.db, Name: o.args[i]}, o.args[value], in)
 		}
 	}
 }
 
-func (d *Doctor) set(o op, k lockKey, value string, in *run) {
-	d.client(o.client).carried.Add(family(value), maxTokens)
+func (d *Doctor) set(o op, k holders.Key, value string, in *run) {
+	d.client(o.client).carried.Add(holders.Family(value), maxTokens)
 	nx, done := o.outcome()
 	nx = nx || o.wasMissing(k)
 	d.learns(o, k)
@@ -87,7 +89,7 @@ func (d *Doctor) set(o op, k lockKey, value string, in *run) {
 	case nx:
 		d.take(o, k, &hold{value: value, until: o.until(), in: in})
 	case in != nil && in.script && has(in.absent, k) && d.holds.Get(k) == nil:
-		if isToken(value) || len(d.grants.Get(k)) > 0 || d.coming[k] != nil { // not a mere flag
+		if holders.IsToken(value) || len(d.grants.Get(k)) > 0 || d.coming[k] != nil { // not a mere flag
 			in.fresh = append(in.fresh, fresh{key: k, op: o, hold: hold{value: value, until: o.until(), in: in}})
 		}
 	default:
@@ -122,7 +124,7 @@ func (o op) outcome() (nx, done bool) {
 
 // overwrite handles an unconditional SET of a lock. An owner may renew its lease in this way, even a
 // lease that it has lost. Any other client takes the lock without asking.
-func (d *Doctor) overwrite(o op, k lockKey, value string, in *run) {
+func (d *Doctor) overwrite(o op, k holders.Key, value string, in *run) {
 	if len(d.grants.Get(k)) == 0 {
 		return // no lock, as far as the doctor knows
 	}
@@ -152,10 +154,11 @@ func (d *Doctor) overwrite(o op, k lockKey, value string, in *run) {
 	}
 	if h != nil {
 		h.ended = o.step()
-		d.drop(k, h, EndOverwritten, o.time)
+		d.drop(k, h, holders.EndOverwritten, o.time)
 	}
 	claim := &hold{value: value, until: until, in: in, forced: true}
-	if looksTaken := until > 0 && isToken(value); !d.granted(k, value) && (xx || !d.competes(o, k) && !looksTaken) {
+	looksTaken := until > 0 && holders.IsToken(value)
+	if !d.granted(k, value) && (xx || !d.competes(o, k) && !looksTaken) {
 		claim.doubt = whySet
 	}
 	for _, a := range mine {
@@ -174,7 +177,7 @@ func (d *Doctor) overwrite(o op, k lockKey, value string, in *run) {
 }
 
 // dropsTTL looks for a renewal by SET that has no expiry: the lock had a TTL, and has none any more.
-func (d *Doctor) dropsTTL(o op, k lockKey, h *hold, until int64) {
+func (d *Doctor) dropsTTL(o op, k holders.Key, h *hold, until int64) {
 	_, compares := o.compared(k)
 	if until == 0 && h.until > 0 && (compares || d.isLock(k, h)) {
 		d.report(RenewalDropsTTL, k, o, h.taken, o.step())
@@ -183,7 +186,7 @@ func (d *Doctor) dropsTTL(o op, k lockKey, h *hold, until int64) {
 }
 
 // deleted handles a key that a command has deleted by a TTL in the past.
-func (d *Doctor) deleted(o op, k lockKey, h *hold, mine []author, in *run) {
+func (d *Doctor) deleted(o op, k holders.Key, h *hold, mine []author, in *run) {
 	if h != nil {
 		d.free(o, k, h, mine, in)
 	} else {
@@ -192,7 +195,7 @@ func (d *Doctor) deleted(o op, k lockKey, h *hold, mine []author, in *run) {
 }
 
 // granted reports whether a lock was ever granted with a token, as far as the doctor remembers.
-func (d *Doctor) granted(k lockKey, token string) bool {
+func (d *Doctor) granted(k holders.Key, token string) bool {
 	return slices.ContainsFunc(d.given(k), func(g *hold) bool { return g.value == token })
 }
 
@@ -239,7 +242,7 @@ func (d *Doctor) renew(o op, in *run) {
 
 // orPool adds the holders without a name to the authors of a renewal without a token that comes from a connection
 // without a name: both connections may be of one pool.
-func (d *Doctor) orPool(o op, k lockKey, mine []author) []author {
+func (d *Doctor) orPool(o op, k holders.Key, mine []author) []author {
 	if len(mine) > 0 {
 		return mine
 	}
@@ -253,7 +256,7 @@ func (d *Doctor) orPool(o op, k lockKey, mine []author) []author {
 
 // intrudes handles a script that renews a lock with the holder's token and comes from another client: that client
 // believes that it holds the lock.
-func (d *Doctor) intrudes(o op, k lockKey, h *hold, mine []author, in *run, until int64) {
+func (d *Doctor) intrudes(o op, k holders.Key, h *hold, mine []author, in *run, until int64) {
 	if h == nil || len(mine) > 0 || in == nil || !in.script || h.in == in || !slices.Contains(in.args, h.value) {
 		return
 	}
@@ -261,7 +264,7 @@ func (d *Doctor) intrudes(o op, k lockKey, h *hold, mine []author, in *run, unti
 }
 
 // judgeRenewal looks for mistakes in a command that changes the TTL of a lock.
-func (d *Doctor) judgeRenewal(o op, k lockKey, h *hold, in *run) {
+func (d *Doctor) judgeRenewal(o op, k holders.Key, h *hold, in *run) {
 	_, compares := o.compared(k)
 	switch {
 	case o.name == "persist" || o.name == "getex" || h.forced:

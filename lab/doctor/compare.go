@@ -3,6 +3,8 @@ package doctor
 import (
 	"slices"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // Some commands compare the lock's value themselves, as a script does: DELIFEQ, and SET and DELEX with IFEQ.
@@ -10,7 +12,7 @@ import (
 
 // demand is a condition of EXEC: the key has this value, or it is missing.
 type demand struct {
-	key     lockKey
+	key     holders.Key
 	token   string
 	missing bool
 }
@@ -18,7 +20,7 @@ type demand struct {
 // demanded returns the conditions IFEQ and NX of an EXEC.
 func (o op) demanded() (all []demand) {
 	for i := 1; i+1 < len(o.args); {
-		k, words := lockKey{o.db, o.args[i+1]}, 2
+		k, words := holders.Key{DB: o.db, Name: o.args[i+1]}, 2
 		switch strings.ToLower(o.args[i]) {
 		case "nx":
 			all = append(all, demand{key: k, missing: true})
@@ -35,13 +37,13 @@ func (o op) demanded() (all []demand) {
 }
 
 // wasMissing reports whether the EXEC around a command has found that the key is missing.
-func (o op) wasMissing(k lockKey) bool {
+func (o op) wasMissing(k holders.Key) bool {
 	return slices.ContainsFunc(o.demands, func(d demand) bool { return d.key == k && d.missing })
 }
 
 // compared returns the token that a command demands of a lock, and reports whether the command compares
 // at all. The token is "" for a digest. A command with IFNE asks for no owner.
-func (o op) compared(k lockKey) (token string, compares bool) {
+func (o op) compared(k holders.Key) (token string, compares bool) {
 	for _, d := range o.demands {
 		if d.key == k && !d.missing {
 			return d.token, true
@@ -61,7 +63,7 @@ func (o op) compared(k lockKey) (token string, compares bool) {
 }
 
 // words returns the token that a command demands of a lock, if any, in front of others.
-func (o op) words(k lockKey, others ...string) []string {
+func (o op) words(k holders.Key, others ...string) []string {
 	if token, is := o.compared(k); is && token != "" {
 		return append([]string{token}, others...)
 	}
@@ -84,7 +86,7 @@ func (o op) wasEqual() (met, known bool) {
 
 // removeCompared handles a command that deletes a lock only if it has a value. A release with another
 // token releases nothing. But the holder that had this token gives up.
-func (d *Doctor) removeCompared(o op, k lockKey, token string, in *run) {
+func (d *Doctor) removeCompared(o op, k holders.Key, token string, in *run) {
 	h, done := d.holds.Get(k), o.reply.kind == ':' && o.reply.n > 0
 	words := o.words(k)
 	mine := d.authors(o, k, in.carried(words...), token == "")

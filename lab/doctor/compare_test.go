@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 func compareOp(line, reply string) op {
@@ -37,7 +39,7 @@ func TestTheTokenThatACommandDemandsIsReadFromItsPlace(t *testing.T) {
 		"DELEX IFEQ IFEQ IFEQ":         {"IFEQ", true},
 		"SET k v IFNE IFEQ IFEQ x GET": {"x", true}, // the server refuses it
 	} {
-		token, compares := compareOp(line, "+OK\r\n").compared(lockKey{0, "k"})
+		token, compares := compareOp(line, "+OK\r\n").compared(holders.Key{DB: 0, Name: "k"})
 		require.Equal(t, want.token, token, line)
 		require.Equal(t, want.compares, compares, line)
 	}
@@ -67,9 +69,9 @@ func TestWithGetTheOldValueSaysWhetherTheConditionHeld(t *testing.T) {
 }
 
 func TestMsetexNamesItsKeysByTheirNumber(t *testing.T) {
-	for line, want := range map[string][]lockKey{
-		"MSETEX 2 a 1 b 2 NX PX 30000": {{0, "a"}, {0, "b"}},
-		"MSETEX 1 a NX NX":             {{0, "a"}},
+	for line, want := range map[string][]holders.Key{
+		"MSETEX 2 a 1 b 2 NX PX 30000": {{DB: 0, Name: "a"}, {DB: 0, Name: "b"}},
+		"MSETEX 1 a NX NX":             {{DB: 0, Name: "a"}},
 		"MSETEX 3 a 1 b 2":             {},
 		"MSETEX x a 1":                 {},
 		"MSETEX -1 a 1":                {},
@@ -81,8 +83,8 @@ func TestMsetexNamesItsKeysByTheirNumber(t *testing.T) {
 }
 
 func TestTheConditionsOfExecAreReadFromTheirPlaces(t *testing.T) {
-	token := func(key, token string) demand { return demand{key: lockKey{0, key}, token: token} }
-	missing := func(key string) demand { return demand{key: lockKey{0, key}, missing: true} }
+	token := func(key, token string) demand { return demand{key: holders.Key{DB: 0, Name: key}, token: token} }
+	missing := func(key string) demand { return demand{key: holders.Key{DB: 0, Name: key}, missing: true} }
 	for line, want := range map[string][]demand{
 		"EXEC":                                 nil,
 		"EXEC IFEQ k t":                        {token("k", "t")},

@@ -1,5 +1,7 @@
 package doctor
 
+import "github.com/miniredisd/miniredisd/lab/holders"
+
 // Concerns reports whether Command would look at a command. It is fast, and most commands have
 // nothing to do with a lock.
 func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool {
@@ -36,7 +38,7 @@ func (d *Doctor) knows(command string, m meaning, db int, args [][]byte) bool {
 		return true
 	}
 	for _, i := range m.keysOf(command, len(args), func(i int) string { return string(args[i]) }) {
-		k := lockKey{db, string(args[i])}
+		k := holders.Key{DB: db, Name: string(args[i])}
 		if d.grants.Get(k) != nil || d.past.Get(k) != nil || d.taken.Get(k) {
 			return true
 		}

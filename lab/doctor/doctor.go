@@ -4,7 +4,8 @@
 // has run (Command), connections that end (Disconnected), keys that expire (Expired) and the loss
 // of all keys (Lost), each with its time. Findings returns the mistakes. Only the goroutine that
 // executes commands may call a Doctor. The doctors of several masters share a Ledger, which has a
-// mutex.
+// mutex. Who holds a lock, and who may believe that it does, is the subject of package holders: a
+// doctor tells it what each command did to a lock, and reads it for the mistakes of several masters.
 //
 // # What is a lock
 //
@@ -37,7 +38,7 @@
 //
 //	Command ──> op with its row ──> apply ──> take, renew, remove ... ──> authors: one holder, several, none
 //	                                                                          │
-//	                                        Ledger: holdings, and what the log cannot tell <──┘
+//	                                                         package holders <┘
 //
 // The findings about single clients are more lenient than that. Connections are pooled: one connection
 // may take a lock and another one may release it. Therefore a connection counts as the owner if it took
@@ -64,7 +65,10 @@
 // ids) and each class of client names.
 package doctor
 
-import "github.com/miniredisd/miniredisd/internal/bounded"
+import (
+	"github.com/miniredisd/miniredisd/internal/bounded"
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
 
 // Event is a command that has run.
 type Event struct {
@@ -95,16 +99,16 @@ type Doctor struct {
 	least  int   // entries that the bounds of memory leave room for
 	epoch  int64 // grows when the server starts again, which ends all connections
 
-	holds   *bounded.Map[lockKey, *hold]
-	grants  *bounded.Map[lockKey, []*hold] // that their holders did not give up, the oldest first
-	uses    *bounded.Map[lockKey, *uses]
-	coming  map[lockKey]coming             // of a history
-	seen    map[lockKey]bool               // locks of a history that have appeared in it
-	past    *bounded.Map[lockKey, []ended] // leases that ended
+	holds   *bounded.Map[holders.Key, *hold]
+	grants  *bounded.Map[holders.Key, []*hold] // that their holders did not give up, the oldest first
+	uses    *bounded.Map[holders.Key, *uses]
+	coming  map[holders.Key]coming             // of a history
+	seen    map[holders.Key]bool               // locks of a history that have appeared in it
+	past    *bounded.Map[holders.Key, []ended] // leases that ended
 	clients *bounded.Map[int64, *client]
 	scripts *bounded.Map[string, *script]
-	locks   *bounded.Map[string, bool]  // classes of names of earlier locks
-	taken   *bounded.Map[lockKey, bool] // locks that their holders lost and may not know it yet
+	locks   *bounded.Map[string, bool]      // classes of names of earlier locks
+	taken   *bounded.Map[holders.Key, bool] // locks that their holders lost and may not know it yet
 
 	found  *bounded.Map[string, *Finding]
 	logged map[Pattern]bool
@@ -118,12 +122,6 @@ type Doctor struct {
 	follows *stream // of a replica; nil if it has been one since its history began
 	offset  int64   // of the events that follow
 	again   *told   // the event that the doctor is told once more
-}
-
-// lockKey is a key in a database.
-type lockKey struct {
-	db   int
-	name string
 }
 
 // The bounds of memory.
@@ -159,7 +157,7 @@ func (d *Doctor) most(n int) int { return max(n, d.least) }
 
 // Reset drops all findings and all memory.
 func (d *Doctor) Reset() {
-	d.coming = map[lockKey]coming{}
+	d.coming = map[holders.Key]coming{}
 	d.forgetLocks()
 	d.forgetStream()
 	d.found = bounded.NewMap[string, *Finding](maxFindings)
@@ -171,15 +169,15 @@ func (d *Doctor) Reset() {
 
 // forgetLocks drops all memory but the findings.
 func (d *Doctor) forgetLocks() {
-	d.seen = map[lockKey]bool{}
-	d.holds = bounded.NewMap[lockKey, *hold](d.most(maxHolds))
-	d.grants = bounded.NewMap[lockKey, []*hold](d.most(maxHolds))
-	d.uses = bounded.NewMap[lockKey, *uses](d.most(maxHolds))
-	d.past = bounded.NewMap[lockKey, []ended](d.most(maxHolds))
+	d.seen = map[holders.Key]bool{}
+	d.holds = bounded.NewMap[holders.Key, *hold](d.most(maxHolds))
+	d.grants = bounded.NewMap[holders.Key, []*hold](d.most(maxHolds))
+	d.uses = bounded.NewMap[holders.Key, *uses](d.most(maxHolds))
+	d.past = bounded.NewMap[holders.Key, []ended](d.most(maxHolds))
 	d.clients = bounded.NewMap[int64, *client](d.most(maxClients))
 	d.scripts = bounded.NewMap[string, *script](d.most(maxScripts))
 	d.locks = bounded.NewMap[string, bool](maxClasses)
-	d.taken = bounded.NewMap[lockKey, bool](d.most(maxHolds))
+	d.taken = bounded.NewMap[holders.Key, bool](d.most(maxHolds))
 	d.run, d.tx = nil, nil
 }
 
@@ -260,7 +258,7 @@ func (d *Doctor) Expired(db int, key string, time int64) {
 }
 
 func (d *Doctor) expired(db int, key string, time int64) {
-	k := lockKey{db, key}
+	k := holders.Key{DB: db, Name: key}
 	h := d.holds.Get(k)
 	if h == nil {
 		d.heldBefore(op{time: time, db: db, args: []string{"", key}}, k)
@@ -271,7 +269,7 @@ func (d *Doctor) expired(db int, key string, time int64) {
 		past = past[1:]
 	}
 	d.past.Put(k, past)
-	d.drop(k, h, EndExpired, time)
+	d.drop(k, h, holders.EndExpired, time)
 }
 
 // Lost reports that all keys are gone without a command, as after a crash. time is unix ms.
@@ -286,7 +284,7 @@ func (d *Doctor) Lost(time int64) {
 
 func (d *Doctor) lost(time int64) {
 	for k, h := range d.holds.All() {
-		d.drop(k, h, EndLost, time)
+		d.drop(k, h, holders.EndLost, time)
 	}
 	d.restarted()
 }
@@ -303,10 +301,10 @@ func (d *Doctor) Differs(db int, key string, time int64, why string) {
 }
 
 func (d *Doctor) differs(db int, key string, time int64, why string) {
-	k := lockKey{db, key}
+	k := holders.Key{DB: db, Name: key}
 	if h := d.holds.Get(k); h != nil {
-		h.ended = Step{Time: time, Command: RestartedWithout + why}
-		d.drop(k, h, EndLost, time)
+		h.ended = holders.Step{Time: time, Command: RestartedWithout + why}
+		d.drop(k, h, holders.EndLost, time)
 	}
 }
 
@@ -322,11 +320,11 @@ func (d *Doctor) Expires(db int, key string, until int64, why string) {
 }
 
 func (d *Doctor) expires(db int, key string, until int64, why string) {
-	k := lockKey{db, key}
+	k := holders.Key{DB: db, Name: key}
 	if h := d.holds.Get(k); h != nil {
-		h.until, h.ended = until, Step{Command: RestartedWithout + why}
+		h.until, h.ended = until, holders.Step{Command: RestartedWithout + why}
 		if d.ledger != nil {
-			d.ledger.apart(d.master, k, h.order)
+			d.ledger.Holders.Apart(d.master, k, h.order)
 		}
 	}
 }
@@ -350,7 +348,7 @@ func (d *Doctor) restarted() {
 // clocks of all masters move by the same request.
 func (d *Doctor) ClockMoved(from, to int64, together bool) {
 	if d.ledger != nil {
-		d.ledger.Moved(d.master, from, to, together)
+		d.ledger.Holders.Moved(d.master, from, to, together)
 	}
 }
 
@@ -358,7 +356,7 @@ func (d *Doctor) ClockMoved(from, to int64, together bool) {
 func (d *Doctor) Findings(now int64) []Finding {
 	for k, h := range d.holds.All() {
 		if h.until == 0 && !h.forced && now-h.taken.Time >= patience && d.isLock(k, h) {
-			d.withoutTTL(k, h, Step{})
+			d.withoutTTL(k, h, holders.Step{})
 		}
 	}
 	return d.list()

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 func TestAFindingNamesTheCommandsWithTheirTimesAndTheFix(t *testing.T) {
@@ -13,7 +15,7 @@ func TestAFindingNamesTheCommandsWithTheirTimesAndTheFix(t *testing.T) {
 		1000 worker1 SETNX lock:a 1 = 1
 		1007 worker1 EXPIRE lock:a 10 = 1`)
 	f := d.Findings(1007)[0]
-	require.Equal(t, []Step{
+	require.Equal(t, []holders.Step{
 		{Time: 1000, Client: clientID("worker1"), Name: "worker", Command: "SETNX lock:a 1", Reply: "1"},
 		{Time: 1007, Client: clientID("worker1"), Name: "worker", Command: "EXPIRE lock:a 10", Reply: "1"},
 	}, f.Steps)
@@ -94,7 +96,7 @@ func TestMemoryOfOneLockIsBounded(t *testing.T) {
 			1000 b%[1]d SET lock:a same NX PX 100 = nil
 			1100 x1 DEL lock:a = 1`, i))
 	}
-	k := lockKey{0, "lock:a"}
+	k := holders.Key{DB: 0, Name: "lock:a"}
 	require.LessOrEqual(t, len(d.grants.Get(k)), maxGrants)
 	require.LessOrEqual(t, len(d.uses.Get(k).tokens), maxUses)
 	require.LessOrEqual(t, len(d.uses.Get(k).clients), maxClaimed)
@@ -139,6 +141,6 @@ func TestNamesThatDifferInNumbersAreOneClass(t *testing.T) {
 		"interop:ioredis 5.11.1:wakeup:2211": "interop:ioredis #.#.#:wakeup:#",
 		"{user1}:lock":                       "{user#}:lock",
 	} {
-		require.Equal(t, want, class(name), name)
+		require.Equal(t, want, holders.Class(name), name)
 	}
 }

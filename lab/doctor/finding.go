@@ -1,6 +1,10 @@
 package doctor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
 
 // Pattern is a kind of mistake.
 type Pattern string
@@ -29,22 +33,11 @@ type Finding struct {
 	DB      int
 	Client  int64 // the client that made it
 	Name    string
-	Time    int64  // unix ms of the step that was wrong
-	Count   int    // how often it was made with keys of this class
-	Steps   []Step // the commands, in order
+	Time    int64          // unix ms of the step that was wrong
+	Count   int            // how often it was made with keys of this class
+	Steps   []holders.Step // the commands, in order
 	Why     string
 	Fix     string
-}
-
-// Step is a command of a finding, or another event: then Client is 0.
-type Step struct {
-	Master  int    // from 1 with a ledger of several masters, else 0
-	Node    string // with replicas: the node
-	Time    int64  // unix ms
-	Client  int64
-	Name    string
-	Command string
-	Reply   string
 }
 
 const compareAndDelete = "release with a script that compares and deletes in one step: " +
@@ -112,9 +105,9 @@ func busyLoop() (why, fix string) {
 }
 
 // report adds a finding, or counts it if the pattern is known for this class of keys.
-func (d *Doctor) report(p Pattern, k lockKey, culprit op, steps ...Step) *Finding {
+func (d *Doctor) report(p Pattern, k holders.Key, culprit op, steps ...holders.Step) *Finding {
 	f := &Finding{
-		Pattern: p, Key: k.name, DB: k.db, Count: 1, Steps: steps,
+		Pattern: p, Key: k.Name, DB: k.DB, Count: 1, Steps: steps,
 		Client: culprit.client, Name: culprit.owner, Time: culprit.time,
 	}
 	f.Why, f.Fix = advice(p)
@@ -124,7 +117,7 @@ func (d *Doctor) report(p Pattern, k lockKey, culprit op, steps ...Step) *Findin
 // add keeps f, unless there is a finding of its kind already. It returns the finding that is kept. Each reason for no
 // quorum is a kind.
 func (d *Doctor) add(f *Finding) *Finding {
-	id := string(f.Pattern) + "\x00" + class(f.Key) + "\x00" + class(f.Name)
+	id := string(f.Pattern) + "\x00" + holders.Class(f.Key) + "\x00" + holders.Class(f.Name)
 	if f.Pattern == NoQuorum {
 		id += "\x00" + f.Why
 	}

@@ -3,6 +3,8 @@ package doctor
 import (
 	"slices"
 	"strconv"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // Locks in hashes. The field is the token of the owner, and its value counts how often the owner has
@@ -52,20 +54,20 @@ func (d *Doctor) hashWrite(o op, in *run) {
 		d.enters(o, k, h, field, in)
 	case h.counted: // a note beside the count
 	default:
-		d.joins(o, k, h, whySeveral)
+		d.joins(o, k, h, holders.WhySeveral)
 	}
 }
 
 // isOver reports whether the holder has given its lock up, or its lease is over, although the hash is there: another
 // node has shown that.
-func (d *Doctor) isOver(k lockKey, h *hold) bool {
+func (d *Doctor) isOver(k holders.Key, h *hold) bool {
 	switch {
 	case d.again != nil:
 		return slices.ContainsFunc(d.again.grants, func(g gave) bool { return g.key == k && g.token == h.value })
 	case d.ledger == nil:
 		return false
 	}
-	return d.ledger.hasEnded(d.master, k, h.order)
+	return d.ledger.Holders.HasEnded(d.master, k, h.order)
 }
 
 // leaves reports whether the command makes the count of a field smaller.
@@ -78,7 +80,7 @@ func (o op) leaves() bool {
 }
 
 // hashMade handles a field of a hash that a script has found absent.
-func (d *Doctor) hashMade(o op, k lockKey, field string, in *run) {
+func (d *Doctor) hashMade(o op, k holders.Key, field string, in *run) {
 	for i := range in.fresh {
 		f := &in.fresh[i]
 		switch {
@@ -87,7 +89,7 @@ func (d *Doctor) hashMade(o op, k lockKey, field string, in *run) {
 		case f.value == "":
 			f.value = field
 		case field != f.value:
-			f.joined = whySeveral
+			f.joined = holders.WhySeveral
 		}
 		return
 	}
@@ -104,18 +106,18 @@ func (d *Doctor) hashMade(o op, k lockKey, field string, in *run) {
 
 // enters records that a second client enters a lock whose hash has its field: it believes that it holds the
 // lock, too.
-func (d *Doctor) enters(o op, k lockKey, h *hold, field string, in *run) {
+func (d *Doctor) enters(o op, k holders.Key, h *hold, field string, in *run) {
 	d.believe(o, k, &hold{hash: true, value: field, until: h.until, in: in, forced: true, loose: true})
 }
 
 // entersMode records that a client enters a read-write lock: another reader, or the writer again.
-func (d *Doctor) entersMode(o op, k lockKey, h *hold, field string, in *run) {
+func (d *Doctor) entersMode(o op, k holders.Key, h *hold, field string, in *run) {
 	for _, g := range d.pending(k, o.time) {
 		if g.value == field && d.kinship(o, g) != otherClient {
 			return
 		}
 	}
-	shared := h.mode == "read" || within(field, h.value)
+	shared := h.mode == "read" || holders.Within(field, h.value)
 	d.believe(o, k, &hold{hash: true, value: field, until: h.until, in: in, shared: shared, loose: true, mode: h.mode})
 }
 
@@ -126,14 +128,14 @@ func (d *Doctor) leased(o op, in *run) {
 	if in != nil {
 		for i := range in.fresh {
 			if in.fresh[i].key == k {
-				in.fresh[i].joined = whyLeases
+				in.fresh[i].joined = holders.WhyLeases
 				return
 			}
 		}
 	}
 	switch h := d.holds.Get(k); {
 	case h != nil && h.hash:
-		d.joins(o, k, h, whyLeases)
+		d.joins(o, k, h, holders.WhyLeases)
 	case h == nil && o.name == "hsetex" && o.reply.n != 0:
 		d.unseen(o, k, in)
 	}
@@ -141,10 +143,10 @@ func (d *Doctor) leased(o op, in *run) {
 
 // joins records that a lock may have several holders: another client writes its field into the hash, or fields
 // have leases of their own.
-func (d *Doctor) joins(o op, k lockKey, h *hold, why string) {
+func (d *Doctor) joins(o op, k holders.Key, h *hold, why string) {
 	h.shared = true
 	if d.ledger != nil {
-		d.ledger.joined(d.master, k, h.order, Doubt{Why: why, Step: o.step()})
+		d.ledger.Holders.Joined(d.master, k, h.order, holders.Doubt{Why: why, Step: o.step()})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/internal/bounded"
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // hold is a lock that a client holds now.
@@ -13,12 +14,12 @@ type hold struct {
 	client int64  // the connection that took it
 	name   string // of the client that took it
 	epoch  int64  // of the server, when it was taken
-	taken  Step
-	order  int64 // in the ledger
-	ended  Step  // the event that took it from its holder
-	lease  int64 // of the key, in ms; 0 means for ever
-	until  int64 // unix ms of the key's end; 0 means never
-	ends   int64 // unix ms of the end that the holder asked for; 0 means never
+	taken  holders.Step
+	order  int64        // in the ledger
+	ended  holders.Step // the event that took it from its holder
+	lease  int64        // of the key, in ms; 0 means for ever
+	until  int64        // unix ms of the key's end; 0 means never
+	ends   int64        // unix ms of the end that the holder asked for; 0 means never
 
 	unknown  bool   // its client did not get the reply to the grant
 	gone     bool   // its holder gave it up
@@ -46,7 +47,7 @@ type waiter struct {
 	client      int64
 	token       string
 	n           int // attempts
-	first, last Step
+	first, last holders.Step
 	mono        int64 // ns, of the first attempt
 }
 
@@ -59,18 +60,18 @@ type ended struct {
 // client is the doctor's memory of a connection.
 type client struct {
 	carried bounded.Ring[string] // families of the tokens it has sent
-	tried   bounded.Ring[lockKey]
+	tried   bounded.Ring[holders.Key]
 	reads   []reading
-	watched []lockKey
-	sent    map[string]int        // how often it sent a script in full, by SHA1
-	loose   bounded.Ring[lockKey] // locks that it took without a TTL
+	watched []holders.Key
+	sent    map[string]int            // how often it sent a script in full, by SHA1
+	loose   bounded.Ring[holders.Key] // locks that it took without a TTL
 }
 
 // reading is a GET of a lock.
 type reading struct {
-	key     lockKey
+	key     holders.Key
 	value   string
-	step    Step
+	step    holders.Step
 	guarded bool // a WATCH came before it
 }
 
@@ -101,23 +102,23 @@ func (d *Doctor) owns(o op, h *hold) bool {
 		return true
 	}
 	c := d.clients.Get(o.client)
-	return c != nil && isToken(h.value) && c.carried.Has(family(h.value))
+	return c != nil && holders.IsToken(h.value) && c.carried.Has(holders.Family(h.value))
 }
 
 // isLock reports whether k is a lock. Other keys are set only once, too: defaults, counters, unique
 // names, cached values.
-func (d *Doctor) isLock(k lockKey, h *hold) bool {
+func (d *Doctor) isLock(k holders.Key, h *hold) bool {
 	switch {
-	case h.hash, d.locks.Get(class(k.name)), soundsLikeLock(k.name):
+	case h.hash, d.locks.Get(holders.Class(k.Name)), holders.SoundsLikeLock(k.Name):
 		return true
 	}
-	return looksRandom(h.value) && (h.until > 0 || h.wanted && !isNumber(h.value))
+	return holders.LooksRandom(h.value) && (h.until > 0 || h.wanted && !holders.IsNumber(h.value))
 }
 
 // take records that o took a lock.
-func (d *Doctor) take(o op, k lockKey, h *hold) {
+func (d *Doctor) take(o op, k holders.Key, h *hold) {
 	if old := d.holds.Get(k); old != nil { // it ended by a command that the doctor ignores
-		d.drop(k, old, EndOverwritten, o.time)
+		d.drop(k, old, holders.EndOverwritten, o.time)
 	}
 	d.believe(o, k, h)
 	d.holds.Put(k, h)
@@ -130,9 +131,9 @@ func (d *Doctor) take(o op, k lockKey, h *hold) {
 }
 
 // believe records that o makes its client believe that it holds a lock.
-func (d *Doctor) believe(o op, k lockKey, h *hold) {
+func (d *Doctor) believe(o op, k holders.Key, h *hold) {
 	h.client, h.name, h.epoch, h.taken, h.unknown = o.client, o.owner, d.epoch, o.step(), o.lost
-	h.lease, h.ends = leaseOf(o.time, h.until), h.until
+	h.lease, h.ends = holders.LeaseOf(o.time, h.until), h.until
 	d.sharesToken(o, k, h)
 	d.used(o, k, h.value, true)
 	d.regrets(o, k, h)
@@ -142,17 +143,34 @@ func (d *Doctor) believe(o op, k lockKey, h *hold) {
 		h.order = d.orderAgain(k, h.value)
 	case d.ledger != nil:
 		h.readonly = d.replica
-		f := d.ledger.granted(d.master, k, h, o)
+		order, second, late := d.ledger.Holders.Granted(d.master, h.grant(o, k))
+		h.order = order
 		d.noted(k, h, granted)
 		d.ledger.gives(d.master, k, *h)
-		if f != nil {
-			d.add(f)
+		if second != nil {
+			f := Explain(*second)
+			d.add(&f)
+		}
+		if late != nil {
+			d.add(withoutQuorum(late))
 		}
 	}
 }
 
+// grant returns what the ledger has to know of a hold that o has begun.
+func (h *hold) grant(o op, k holders.Key) holders.Grant {
+	return holders.Grant{
+		Holding: holders.Holding{
+			DB: k.DB, Key: k.Name, Token: h.value, Client: h.client, Name: h.name, Hash: h.hash, Shared: h.shared,
+			Granted: h.taken, Event: o.mono, Lease: h.lease, Until: h.until, Unknown: h.unknown, Renews: h.renews,
+			Readonly: h.readonly,
+		},
+		Request: o.request, Doubt: h.doubt, Loose: h.loose,
+	}
+}
+
 // remember adds a grant to those that their holders may give up later. It forgets leases that are long over.
-func (d *Doctor) remember(k lockKey, h *hold, now int64) {
+func (d *Doctor) remember(k holders.Key, h *hold, now int64) {
 	grants := slices.DeleteFunc(slices.Clone(d.grants.Get(k)), func(g *hold) bool { return g.gone })
 	if len(grants) >= maxGrants {
 		over := slices.IndexFunc(grants, func(g *hold) bool { return g.ends > 0 && g.ends < now })
@@ -162,7 +180,7 @@ func (d *Doctor) remember(k lockKey, h *hold, now int64) {
 }
 
 // sharesToken judges a token with which another client has been granted the same lock.
-func (d *Doctor) sharesToken(o op, k lockKey, h *hold) {
+func (d *Doctor) sharesToken(o op, k holders.Key, h *hold) {
 	for _, u := range d.usesOf(k, h.value) {
 		if u.granted && u.name != "" && o.owner != "" && u.name != o.owner && d.isLock(k, h) {
 			d.report(TokenNotUnique, k, o, u.step, o.step())
@@ -172,7 +190,7 @@ func (d *Doctor) sharesToken(o op, k lockKey, h *hold) {
 }
 
 // forgive drops the ended leases of a client, because it has taken the lock again.
-func (d *Doctor) forgive(k lockKey, client int64) {
+func (d *Doctor) forgive(k holders.Key, client int64) {
 	past := d.past.Get(k)
 	if past == nil {
 		return
@@ -192,10 +210,10 @@ func (d *Doctor) forgive(k lockKey, client int64) {
 
 // extend moves the end of a lease to until (unix ms, 0 means never), for the holders that o comes from.
 // h is the present hold, whose key has the TTL now.
-func (d *Doctor) extend(o op, k lockKey, h *hold, found []author, until int64) {
+func (d *Doctor) extend(o op, k holders.Key, h *hold, found []author, until int64) {
 	for _, a := range found {
 		if o.lost && a.sure {
-			a.sure, a.why = false, whyLost
+			a.sure, a.why = false, holders.WhyLost
 		}
 		if a.ends > 0 && o.time > a.ends {
 			d.revive(o, k, a, until)
@@ -206,34 +224,29 @@ func (d *Doctor) extend(o op, k lockKey, h *hold, found []author, until int64) {
 	if h == nil {
 		return
 	}
-	h.until, h.lease, h.ended = until, leaseOf(o.time, until), Step{}
+	h.until, h.lease, h.ended = until, holders.LeaseOf(o.time, until), holders.Step{}
 	if _, is := whose(found, h); !is && d.ledger != nil {
-		d.ledger.apart(d.master, k, h.order)
+		d.ledger.Holders.Apart(d.master, k, h.order)
 	}
-}
-
-// leaseOf returns the ms from now to until, 0 for ever.
-func leaseOf(now, until int64) int64 {
-	if until == 0 {
-		return 0
-	}
-	return until - now
 }
 
 // prolong records that a holder has a new lease from now on.
-func (d *Doctor) prolong(o op, k lockKey, a author, until int64) {
+func (d *Doctor) prolong(o op, k holders.Key, a author, until int64) {
 	if a.sure {
 		a.unknown, a.ends = false, until
 	}
 	if d.ledger != nil {
 		d.noted(k, a.hold, renewed)
-		d.ledger.extended(d.master, k, a.hold, o.time, until, a.sure, Doubt{Why: a.why, Step: o.step()})
+		d.ledger.Holders.Extended(d.master, k, holders.Renewal{
+			Order: a.order, Time: o.time, Until: until, Sure: a.sure, Doubted: a.doubt != "",
+			Why: holders.Doubt{Why: a.why, Step: o.step()},
+		})
 	}
 }
 
 // revive records that a holder whose lock is lost, or another's by now, has renewed it all the same: it
 // believes in it again.
-func (d *Doctor) revive(o op, k lockKey, a author, until int64) {
+func (d *Doctor) revive(o op, k holders.Key, a author, until int64) {
 	again := *a.hold
 	again.renews = 0
 	if a.sure {
@@ -248,26 +261,29 @@ func (d *Doctor) revive(o op, k lockKey, a author, until int64) {
 }
 
 // drop ends a hold.
-func (d *Doctor) drop(k lockKey, h *hold, how End, time int64) {
+func (d *Doctor) drop(k holders.Key, h *hold, how holders.End, time int64) {
 	d.holds.Delete(k)
-	if (d.ledger != nil || d.again != nil) && how != EndReleased && how != EndExpired {
+	if (d.ledger != nil || d.again != nil) && how != holders.EndReleased && how != holders.EndExpired {
 		d.taken.Put(k, true)
 	}
 	if d.ledger != nil {
-		if f := d.ledger.ended(d.master, k, h, how, time); f != nil && d.isLock(k, h) {
-			d.add(f)
+		e := holders.Ending{Order: h.order, How: how, Time: time, By: h.ended, Thief: h.thief}
+		if m := d.ledger.Holders.Ended(d.master, k, e); m != nil && d.isLock(k, h) {
+			d.add(withoutQuorum(m))
 		}
 	}
 }
 
 // waits records an attempt to take a lock that another client holds.
-func (d *Doctor) waits(o op, k lockKey, token string) {
+func (d *Doctor) waits(o op, k holders.Key, token string) {
 	h := d.holds.Get(k)
-	d.ledger.vain(asker{d.master, o.client}, o.request)
+	if d.ledger != nil {
+		d.ledger.Holders.Vain(d.master, o.client, o.request)
+	}
 	if d.ledger != nil && (o.other || h != nil && token != h.value && d.isLock(k, h)) {
 		d.notGranted(o, k, token, h)
 	}
-	if h == nil || token == h.value && isToken(token) {
+	if h == nil || token == h.value && holders.IsToken(token) {
 		return
 	}
 	d.client(o.client).tried.Add(k, maxReads)
@@ -317,19 +333,20 @@ func (h *hold) attempts(client int64) (n int) {
 	return n
 }
 
-func (d *Doctor) withoutTTL(k lockKey, h *hold, then Step) {
+func (d *Doctor) withoutTTL(k holders.Key, h *hold, then holders.Step) {
 	if h.dropped {
 		return
 	}
-	steps := []Step{h.taken}
+	steps := []holders.Step{h.taken}
 	if then.Command != "" {
 		steps = append(steps, then)
 	}
 	d.report(NoTTL, k, h.culprit(), steps...)
 }
 
-func (d *Doctor) orphaned(k lockKey, h *hold, time int64) {
-	d.report(OwnerGone, k, h.culprit(), h.taken, Step{Time: time, Command: "the connection that took it is closed"})
+func (d *Doctor) orphaned(k holders.Key, h *hold, time int64) {
+	closed := holders.Step{Time: time, Command: "the connection that took it is closed"}
+	d.report(OwnerGone, k, h.culprit(), h.taken, closed)
 }
 
 // culprit returns the owner, as the client that made the mistake.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // masters are several doctors with one ledger, and a time that counts the events.
@@ -17,7 +19,7 @@ type masters struct {
 
 func newMasters(t *testing.T, n int) *masters {
 	m := &masters{t: t, ahead: make([]int64, n)}
-	ledger := NewLedger(n, KeepOnline)
+	ledger := NewLedger(n, holders.KeepOnline)
 	for i := range n {
 		m.doctors = append(m.doctors, New(nil, ledger, i))
 	}
@@ -217,20 +219,9 @@ func TestTheTablesOfMastersHaveEveryHolding(t *testing.T) {
 	m.take(1, "token-a", 1, 2)
 	m.jump(2)
 	m.take(2, "token-b", 2, 3)
-	ledger := m.doctors[0].ledger
-	tables := [][]Holding{ledger.Table(0), ledger.Table(1), ledger.Table(2)}
+	ledger := m.doctors[0].ledger.Holders
+	tables := [][]holders.Holding{ledger.Table(0), ledger.Table(1), ledger.Table(2)}
 	require.Len(t, tables[1], 2)
-	require.Equal(t, EndExpired, tables[1][0].End)
-	require.Len(t, Overlaps(tables), 1)
-}
-
-// Readers hold a lock together. Many of them do not hide a writer that still believes in it.
-func TestAWriterBehindManyReadersIsFound(t *testing.T) {
-	table := []Holding{{Key: "lock", Token: "writer", Name: "w", Order: 1}}
-	for i := range 2 * mostHeld {
-		table = append(table, Holding{
-			Key: "lock", Token: fmt.Sprint("reader-", i), Name: fmt.Sprint("r", i), Order: int64(i + 2), Shared: true,
-		})
-	}
-	require.Len(t, Overlaps([][]Holding{table}), 2*mostHeld)
+	require.Equal(t, holders.EndExpired, tables[1][0].End)
+	require.Len(t, holders.Overlaps(tables), 1)
 }

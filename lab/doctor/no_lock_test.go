@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // Keys are created by NX for many reasons. These uses are all right.
@@ -63,7 +65,7 @@ func TestKeysThatAreNotLocksGetNoFinding(t *testing.T) {
 			1100 a1 gone`,
 	} {
 		t.Run(what, func(t *testing.T) {
-			d := New(nil, NewLedger(1, KeepOnline), 0)
+			d := New(nil, NewLedger(1, holders.KeepOnline), 0)
 			play(t, d, history)
 			require.Empty(t, found(d, 99000))
 		})
@@ -87,7 +89,7 @@ func TestNamesOfLocksAreKnownByTheirWords(t *testing.T) {
 		"block:17": false, "blockchain": false, "clock": false, "leaderboard": false, "release:1.2": false,
 		"lockout:17": false, "stock:17": false, "cache:a": false, "": false,
 	} {
-		require.Equal(t, want, soundsLikeLock(name), name)
+		require.Equal(t, want, holders.SoundsLikeLock(name), name)
 	}
 }
 
@@ -111,6 +113,6 @@ func TestTokensLookRandomAndDataDoesNot(t *testing.T) {
 		"\x82\xa4name\xa5alice\xa2id\xcd\x01\x11":                 false,
 		strings.Repeat("0123456789", 20):                          false,
 	} {
-		require.Equal(t, want, looksRandom(value), "%q", value)
+		require.Equal(t, want, holders.LooksRandom(value), "%q", value)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // op is an Event about a possible lock. It owns its bytes.
@@ -32,7 +34,7 @@ type op struct {
 }
 
 // maxArg is the number of bytes that op keeps of an argument.
-const maxArg = 128
+const maxArg = holders.LongestToken
 
 func newOp(e Event, m meaning) op {
 	o := op{
@@ -110,19 +112,19 @@ func (o op) scriptArgs() (keys, rest []string) {
 }
 
 // key returns the first key of a command that is not a script.
-func (o op) key() lockKey {
+func (o op) key() holders.Key {
 	if len(o.args) < 2 {
-		return lockKey{o.db, ""}
+		return holders.Key{DB: o.db, Name: ""}
 	}
-	return lockKey{o.db, o.args[1]}
+	return holders.Key{DB: o.db, Name: o.args[1]}
 }
 
 // keys returns the keys that a command changes or shows.
-func (o op) keys() []lockKey {
+func (o op) keys() []holders.Key {
 	at := o.keysOf(o.name, len(o.args), func(i int) string { return o.args[i] })
-	keys := make([]lockKey, 0, len(at))
+	keys := make([]holders.Key, 0, len(at))
 	for _, i := range at {
-		keys = append(keys, lockKey{o.target(), o.args[i]})
+		keys = append(keys, holders.Key{DB: o.target(), Name: o.args[i]})
 	}
 	return keys
 }
@@ -140,7 +142,7 @@ func (o op) target() int {
 }
 
 // step returns o as a finding shows it.
-func (o op) step() Step {
+func (o op) step() holders.Step {
 	var b strings.Builder
 	for i, a := range o.args {
 		if i > 0 {
@@ -160,7 +162,7 @@ func (o op) step() Step {
 	} else if o.by == Exec {
 		b.WriteString(" (in MULTI)")
 	}
-	return Step{Time: o.time, Client: o.client, Name: o.owner, Command: b.String(), Reply: o.reply.String()}
+	return holders.Step{Time: o.time, Client: o.client, Name: o.owner, Command: b.String(), Reply: o.reply.String()}
 }
 
 func printable(s string) bool {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // The page of the locks shows findings in two languages. It looks a reason up by its English words.
@@ -62,7 +64,7 @@ func reasons(p Pattern) []string {
 	switch p {
 	case NoQuorum:
 		all = nil
-		for _, r := range []reason{otherType, clockBack, leftVote, shortLease} {
+		for _, r := range []holders.Reason{holders.OtherType, holders.ClockBack, holders.LeftVote, holders.ShortLease} {
 			why, _ = noQuorum(r)
 			all = append(all, why)
 		}
@@ -70,8 +72,9 @@ func reasons(p Pattern) []string {
 		why, _ = busyLoop()
 		all = append(all, why)
 	case TwoHolders:
-		for _, end := range []End{EndStolen, EndLost} {
-			why, _ = howTwo(Term{Votes: []Vote{{Holding: Holding{End: end, EndOrder: 1}}}}, Term{From: 2}, false)
+		for _, end := range []holders.End{holders.EndStolen, holders.EndLost} {
+			first := holders.Term{Votes: []holders.Vote{{Holding: holders.Holding{End: end, EndOrder: 1}}}}
+			why, _ = howTwo(first, holders.Term{From: 2}, false)
 			all = append(all, why)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // refuse has masters refuse a token to a client. other means that they have a value of another type.
@@ -31,46 +33,46 @@ func TestTheReasonForNoQuorumIsFound(t *testing.T) {
 	for what, c := range map[string]struct {
 		happen func(m *masters)
 		want   []string
-		why    reason
+		why    holders.Reason
 	}{
 		"another type on most masters": {func(m *masters) {
 			m.refuse(1, "token-1", true, 1, 2)
 			m.refuse(1, "token-1", true, 3)
-		}, []string{"2: no-quorum lock 1"}, otherType},
+		}, []string{"2: no-quorum lock 1"}, holders.OtherType},
 		"another type on one master": {func(m *masters) {
 			m.refuse(1, "token-1", true, 1)
 			m.take(1, "token-1", 2, 3)
-		}, nil, held},
+		}, nil, holders.Held},
 		"another type until somebody deletes the value": {func(m *masters) {
 			m.refuse(1, "token-1", true, 1)
 			m.take(1, "token-1", 1)
 			m.refuse(1, "token-1", true, 2)
-		}, nil, held},
+		}, nil, holders.Held},
 		"another holder": {func(m *masters) {
 			m.take(1, "token-1", 1, 2, 3)
 			m.refuse(2, "token-2", false, 1, 2, 3)
 			m.expire(1, 2, 3)
 			m.take(2, "token-3", 1, 2, 3)
-		}, nil, held},
+		}, nil, holders.Held},
 		"clocks that went back": {func(m *masters) {
 			m.take(1, "token-1", 1, 2, 3)
 			m.back(1, 2)
 			m.expire(3)
 			m.take(2, "token-2", 3)
 			m.refuse(2, "token-2", false, 1, 2)
-		}, []string{"2: no-quorum lock 2"}, clockBack},
+		}, []string{"2: no-quorum lock 2"}, holders.ClockBack},
 		"clocks that went back, within the lease": {func(m *masters) {
 			m.take(1, "token-1", 1, 2, 3)
 			m.back(1, 2)
 			m.refuse(2, "token-2", false, 1, 2)
-		}, nil, held},
+		}, nil, holders.Held},
 		"the clock of one master went back": {func(m *masters) {
 			m.take(1, "token-1", 1, 2, 3)
 			m.back(1)
 			m.expire(2, 3)
 			m.refuse(2, "token-2", false, 1)
 			m.take(2, "token-2", 2, 3)
-		}, nil, held},
+		}, nil, holders.Held},
 		"a vote that is left": {func(m *masters) {
 			m.take(1, "token-1", 1)
 			m.take(2, "token-2", 2)
@@ -80,7 +82,7 @@ func TestTheReasonForNoQuorumIsFound(t *testing.T) {
 			m.release(2, 2)
 			m.release(3, 3)
 			m.expire(1)
-		}, []string{"1: no-quorum lock 1"}, leftVote},
+		}, []string{"1: no-quorum lock 1"}, holders.LeftVote},
 		"a vote that is given back": {func(m *masters) {
 			m.take(1, "token-1", 1)
 			m.take(2, "token-2", 2, 3)
@@ -88,13 +90,13 @@ func TestTheReasonForNoQuorumIsFound(t *testing.T) {
 			m.refuse(2, "token-2", false, 1)
 			m.release(1, 1)
 			m.expire(2, 3)
-		}, nil, held},
+		}, nil, holders.Held},
 		"a vote that is left and stands in nobody's way": {func(m *masters) {
 			m.take(1, "token-1", 1)
 			m.take(2, "token-2", 2, 3)
 			m.refuse(1, "token-1", false, 2, 3)
 			m.expire(1, 2, 3)
-		}, nil, held},
+		}, nil, holders.Held},
 		"a majority whose lease ends": {func(m *masters) {
 			m.take(1, "token-1", 1, 2)
 			m.take(2, "token-2", 3)
@@ -102,24 +104,24 @@ func TestTheReasonForNoQuorumIsFound(t *testing.T) {
 			m.refuse(2, "token-2", false, 1, 2)
 			m.release(2, 3)
 			m.expire(1, 2)
-		}, nil, held},
+		}, nil, holders.Held},
 		"a lease that is shorter than the attempt": {func(m *masters) {
 			m.take(1, "token-1", 1)
 			m.expire(1)
 			m.take(1, "token-1", 2)
-		}, []string{"2: no-quorum lock 1"}, shortLease},
+		}, []string{"2: no-quorum lock 1"}, holders.ShortLease},
 		"an attempt that begins again": {func(m *masters) {
 			m.take(1, "token-1", 1)
 			m.release(1, 1)
 			m.expire()
 			m.take(1, "token-1", 2, 3)
-		}, nil, held},
+		}, nil, holders.Held},
 		"a token that is used again": {func(m *masters) {
 			for range 3 {
 				m.take(1, "token-1", 1, 2, 3)
 				m.expire(1, 2, 3)
 			}
-		}, nil, held},
+		}, nil, holders.Held},
 	} {
 		t.Run(what, func(t *testing.T) {
 			m := newMasters(t, 3)

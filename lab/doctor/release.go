@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // remove handles a command that deletes keys.
@@ -46,7 +48,7 @@ func (d *Doctor) sent(o op, why string) {
 	switch keys, args := o.scriptArgs(); {
 	case o.does.has(runs) && d.mayRelease(o):
 		for _, key := range keys {
-			k := lockKey{o.db, key}
+			k := holders.Key{DB: o.db, Name: key}
 			d.gaveUp(o, k, unsure(d.authors(o, k, args, false), why), nil)
 		}
 	case o.does.has(removes|uncounts) || o.does.has(renews) && o.until() > 0 && o.until() <= o.time:
@@ -94,7 +96,7 @@ func (o op) wasRefused() bool {
 }
 
 // inVain records that the authors of a release that found nothing give up.
-func (d *Doctor) inVain(o op, k lockKey, mine []author, in *run) {
+func (d *Doctor) inVain(o op, k holders.Key, mine []author, in *run) {
 	d.gaveUp(o, k, mine, nil)
 	for _, a := range mine {
 		a.vain = a.sure && (in == nil || !in.script)
@@ -103,49 +105,49 @@ func (d *Doctor) inVain(o op, k lockKey, mine []author, in *run) {
 
 // regrets handles a connection that takes a lock with another token although its last release found nothing: that
 // release may have come from another worker on the connection.
-func (d *Doctor) regrets(o op, k lockKey, h *hold) {
+func (d *Doctor) regrets(o op, k holders.Key, h *hold) {
 	for _, g := range d.grants.Get(k) {
 		runs := g.ends == 0 || g.ends > o.time
 		if g.vain && runs && g.value != h.value && d.kinship(o, g) == sameClient && d.ledger != nil {
-			d.ledger.regret(d.master, k, g.order, Doubt{Why: whyVain, Step: o.step()})
+			d.ledger.Holders.Regret(d.master, k, g.order, holders.Doubt{Why: whyVain, Step: o.step()})
 		}
 	}
 }
 
 // released judges a lock that its owner released.
-func (d *Doctor) released(o op, k lockKey, h *hold) {
+func (d *Doctor) released(o op, k holders.Key, h *hold) {
 	if h.until == 0 && !h.hash && !h.forced {
 		d.withoutTTL(k, h, o.step())
 	}
-	d.locks.Put(class(k.name), true)
+	d.locks.Put(holders.Class(k.Name), true)
 }
 
 // free ends the present hold of a lock that o has deleted.
-func (d *Doctor) free(o op, k lockKey, h *hold, mine []author, in *run) {
+func (d *Doctor) free(o op, k holders.Key, h *hold, mine []author, in *run) {
 	if in != nil {
 		in.freed = append(in.freed, freed{k, h})
 	}
-	how := EndStolen
+	how := holders.EndStolen
 	if h.gone { // its holder has left the hash before the key goes
-		how = EndReleased
+		how = holders.EndReleased
 	} else if a, is := whose(mine, h); is {
-		how = EndUnclear
+		how = holders.EndUnclear
 		if h.marred != "" && a.sure {
 			for i := range mine {
 				mine[i].sure, mine[i].why = false, h.marred
 			}
 		} else if a.sure {
-			how = EndReleased
+			how = holders.EndReleased
 		}
 	}
 	d.gaveUp(o, k, mine, h)
-	h.thief = how == EndStolen && d.competes(o, k)
+	h.thief = how == holders.EndStolen && d.competes(o, k)
 	h.ended = o.step()
 	d.drop(k, h, how, o.time)
 }
 
 // blindDelete judges a DEL that does not compare the token itself.
-func (d *Doctor) blindDelete(o op, k lockKey, h *hold) {
+func (d *Doctor) blindDelete(o op, k holders.Key, h *hold) {
 	if !d.isLock(k, h) || h.shared || h.forced {
 		return
 	}
@@ -166,7 +168,7 @@ func (d *Doctor) blindDelete(o op, k lockKey, h *hold) {
 	if d.owns(o, h) || was && seen.value == h.value {
 		return
 	}
-	steps := []Step{h.taken, o.step()}
+	steps := []holders.Step{h.taken, o.step()}
 	if late := d.past.Get(k); late != nil {
 		steps = slices.Concat(d.leaseOf(k, late, o.client), steps)
 	}
@@ -175,7 +177,7 @@ func (d *Doctor) blindDelete(o op, k lockKey, h *hold) {
 }
 
 // leaseOf returns the steps of the last lease of a client that ended.
-func (d *Doctor) leaseOf(k lockKey, past []ended, client int64) []Step {
+func (d *Doctor) leaseOf(k holders.Key, past []ended, client int64) []holders.Step {
 	for _, e := range slices.Backward(past) {
 		if e.client == client && d.isLock(k, e.hold) {
 			return e.steps()
@@ -184,12 +186,12 @@ func (d *Doctor) leaseOf(k lockKey, past []ended, client int64) []Step {
 	return nil
 }
 
-func (e ended) steps() []Step {
-	return []Step{e.taken, {Time: e.at, Command: fmt.Sprintf("the lease of %d ms ended", e.lease)}}
+func (e ended) steps() []holders.Step {
+	return []holders.Step{e.taken, {Time: e.at, Command: fmt.Sprintf("the lease of %d ms ended", e.lease)}}
 }
 
 // lateDelete judges a DEL of a lock that its client no longer holds.
-func (d *Doctor) lateDelete(o op, k lockKey) {
+func (d *Doctor) lateDelete(o op, k holders.Key) {
 	past := d.past.Get(k)
 	if steps := d.leaseOf(k, past, o.client); steps != nil {
 		d.report(LateUnlock, k, o, append(steps, o.step())...)
@@ -198,12 +200,12 @@ func (d *Doctor) lateDelete(o op, k lockKey) {
 }
 
 // lateScript judges a script that releases locks and did not find this one.
-func (d *Doctor) lateScript(o op, k lockKey, args []string) {
+func (d *Doctor) lateScript(o op, k holders.Key, args []string) {
 	if h := d.holds.Get(k); h != nil && slices.Contains(args, h.value) {
 		return
 	}
 	for _, e := range slices.Backward(d.past.Get(k)) {
-		if slices.Contains(args, e.value) && (isToken(e.value) || d.isLock(k, e.hold)) {
+		if slices.Contains(args, e.value) && (holders.IsToken(e.value) || d.isLock(k, e.hold)) {
 			d.report(LateUnlock, k, o, append(e.steps(), o.step())...)
 			d.forgive(k, e.client)
 			return

@@ -3,34 +3,36 @@ package doctor
 import (
 	"slices"
 	"strconv"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // run collects what one script or one transaction does. All of it happens in one step.
 type run struct {
 	script bool
-	args   []string  // of the script: one of them may be the token
-	read   []lockKey // keys whose values it read
-	absent []lockKey // keys that it found absent
-	fresh  []fresh   // keys that it created: locks if they get a TTL
-	ttl    map[lockKey]int64
+	args   []string      // of the script: one of them may be the token
+	read   []holders.Key // keys whose values it read
+	absent []holders.Key // keys that it found absent
+	fresh  []fresh       // keys that it created: locks if they get a TTL
+	ttl    map[holders.Key]int64
 	freed  []freed
 	silent []string // channels it published to, without a subscriber
 	tried  bool     // it tried for a lock in vain
 }
 
 type fresh struct {
-	key    lockKey
+	key    holders.Key
 	op     op
 	joined string // why the hash may have several holders; "" for one
 	hold
 }
 
 type freed struct {
-	key lockKey
+	key holders.Key
 	*hold
 }
 
-func has(keys []lockKey, k lockKey) bool {
+func has(keys []holders.Key, k holders.Key) bool {
 	for _, other := range keys {
 		if other == k {
 			return true
@@ -46,7 +48,7 @@ func (d *Doctor) request(o op) {
 		c := d.client(o.client)
 		for _, key := range o.args[1:] {
 			if len(c.watched) < maxWatched {
-				c.watched = append(c.watched, lockKey{o.db, key})
+				c.watched = append(c.watched, holders.Key{DB: o.db, Name: key})
 			}
 		}
 	case "unwatch", "discard":
@@ -125,10 +127,10 @@ func (in *run) carried(own ...string) []string {
 }
 
 // compared reports whether a script has read k.
-func (in *run) compared(k lockKey) bool { return in != nil && in.script && has(in.read, k) }
+func (in *run) compared(k holders.Key) bool { return in != nil && in.script && has(in.read, k) }
 
 // creates reports whether a script has created k.
-func (in *run) creates(k lockKey) bool {
+func (in *run) creates(k holders.Key) bool {
 	return in != nil && slices.ContainsFunc(in.fresh, func(f fresh) bool { return f.key == k })
 }
 
@@ -137,10 +139,10 @@ func (d *Doctor) flush(o op) {
 		d.swapped(o)
 	}
 	for k, h := range d.holds.All() {
-		if o.name == "flushall" || o.name == "flushdb" && k.db == o.db || o.name == "swapdb" && o.names(k.db) {
+		if o.name == "flushall" || o.name == "flushdb" && k.DB == o.db || o.name == "swapdb" && o.names(k.DB) {
 			h.ended = o.step()
 			d.mayKnow(o, k, d.authors(o, k, nil, false), whyFlush)
-			d.drop(k, h, EndLost, o.time)
+			d.drop(k, h, holders.EndLost, o.time)
 		}
 	}
 }
@@ -148,7 +150,7 @@ func (d *Doctor) flush(o op) {
 // swapped notes that the keys of two databases come from elsewhere.
 func (d *Doctor) swapped(o op) {
 	for k := range d.coming {
-		if o.names(k.db) {
+		if o.names(k.DB) {
 			d.seen[k] = true
 		}
 	}
@@ -165,14 +167,14 @@ func (o op) names(db int) bool {
 // triedItself reports whether the connection tried for this lock with another token. Redisson's
 // multi-locks renew by a plain PEXPIRE on any connection of the pool. So only such a try shows a
 // stranger.
-func (d *Doctor) triedItself(o op, k lockKey) bool {
+func (d *Doctor) triedItself(o op, k holders.Key) bool {
 	c := d.clients.Get(o.client)
 	return c != nil && c.tried.Has(k)
 }
 
-func (in *run) expires(k lockKey, until int64) {
+func (in *run) expires(k holders.Key, until int64) {
 	if in.ttl == nil {
-		in.ttl = map[lockKey]int64{}
+		in.ttl = map[holders.Key]int64{}
 	}
 	in.ttl[k] = until
 }
@@ -198,7 +200,7 @@ func (d *Doctor) read(o op, in *run) {
 	c.reads = append(c.reads, reading{key: k, value: o.reply.text, step: o.step(), guarded: has(c.watched, k)})
 }
 
-func (c *client) unread(k lockKey) (last reading, was bool) {
+func (c *client) unread(k holders.Key) (last reading, was bool) {
 	for i, r := range c.reads {
 		if r.key == k {
 			c.reads = append(c.reads[:i], c.reads[i+1:]...)
@@ -215,7 +217,7 @@ func (d *Doctor) vanished(o op) {
 	}
 	for _, k := range o.keys() {
 		if h := d.holds.Get(k); h != nil {
-			d.drop(k, h, EndOverwritten, o.time)
+			d.drop(k, h, holders.EndOverwritten, o.time)
 		}
 	}
 }

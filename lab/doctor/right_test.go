@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // crowd plays many random clients on one server that make no mistake.
@@ -82,7 +84,7 @@ func (c *crowd) expire() {
 
 func TestACrowdWithoutMistakesGetsNoFinding(t *testing.T) {
 	c := &crowd{
-		T: t, Rand: rand.New(rand.NewPCG(1, 2)), d: New(nil, NewLedger(1, KeepOnline), 0),
+		T: t, Rand: rand.New(rand.NewPCG(1, 2)), d: New(nil, NewLedger(1, holders.KeepOnline), 0),
 		time: 1000, held: map[string]grant{},
 	}
 	for i := range 5 {
@@ -92,5 +94,5 @@ func TestACrowdWithoutMistakesGetsNoFinding(t *testing.T) {
 		c.step()
 	}
 	require.Empty(t, found(c.d, c.time))
-	require.Empty(t, Overlaps([][]Holding{c.d.ledger.Table(0)}))
+	require.Empty(t, holders.Overlaps([][]holders.Holding{c.d.ledger.Holders.Table(0)}))
 }

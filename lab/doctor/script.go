@@ -3,6 +3,8 @@ package doctor
 import (
 	"slices"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // script is the doctor's memory of a script.
@@ -42,8 +44,8 @@ func (d *Doctor) script(o op, ops []op) {
 	keys, args := o.scriptArgs()
 	c := d.client(o.client)
 	for _, a := range args {
-		if isToken(a) {
-			c.carried.Add(family(a), maxTokens)
+		if holders.IsToken(a) {
+			c.carried.Add(holders.Family(a), maxTokens)
 		}
 	}
 	in := &run{script: true, args: args}
@@ -63,12 +65,12 @@ func (d *Doctor) script(o op, ops []op) {
 		return // it says nothing about the lock
 	}
 	for _, key := range keys {
-		d.without(o, lockKey{o.db, key}, s, args, in)
+		d.without(o, holders.Key{DB: o.db, Name: key}, s, args, in)
 	}
 }
 
 // without judges a script that left a lock as it was.
-func (d *Doctor) without(o op, k lockKey, s *script, args []string, in *run) {
+func (d *Doctor) without(o op, k holders.Key, s *script, args []string, in *run) {
 	for _, f := range in.freed {
 		if f.key == k {
 			return
@@ -89,7 +91,7 @@ func (d *Doctor) without(o op, k lockKey, s *script, args []string, in *run) {
 // notFound handles a script that carries the token of a holder and has not found it in the lock. A script
 // that can only release says that the holder has given up. Any other one may tell the holder that it lost
 // the lock.
-func (d *Doctor) notFound(o op, k lockKey, s *script, args []string, in *run) {
+func (d *Doctor) notFound(o op, k holders.Key, s *script, args []string, in *run) {
 	for _, token := range args {
 		if !d.granted(k, token) {
 			continue
@@ -140,7 +142,7 @@ func (d *Doctor) sentInFull(o op, s *script, c *client, keys []string, in *run) 
 	}
 	lock := len(in.freed) > 0
 	for _, key := range keys {
-		lock = lock || d.holds.Get(lockKey{o.db, key}) != nil
+		lock = lock || d.holds.Get(holders.Key{DB: o.db, Name: key}) != nil
 	}
 	if !lock {
 		return
@@ -154,7 +156,7 @@ func (d *Doctor) sentInFull(o op, s *script, c *client, keys []string, in *run) 
 		if len(keys) > 0 {
 			key = keys[0]
 		}
-		d.report(ScriptInFull, lockKey{o.db, key}, o, o.step())
+		d.report(ScriptInFull, holders.Key{DB: o.db, Name: key}, o, o.step())
 	}
 }
 

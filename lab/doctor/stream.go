@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"slices"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // A replica has what its master had at an offset of the stream. So the doctor of a replica is not shown what the stream
@@ -34,7 +36,7 @@ type told struct {
 
 // gave is a grant of the ledger.
 type gave struct {
-	key   lockKey
+	key   holders.Key
 	token string
 	order int64
 }
@@ -70,7 +72,7 @@ const (
 )
 
 // noted adds a grant to the event that the doctor is being told.
-func (d *Doctor) noted(k lockKey, h *hold, what note) {
+func (d *Doctor) noted(k holders.Key, h *hold, what note) {
 	if !d.keeps() {
 		return
 	}
@@ -91,7 +93,7 @@ func (d *Doctor) noted(k lockKey, h *hold, what note) {
 }
 
 // orderAgain returns the order that a grant got when the event was told first.
-func (d *Doctor) orderAgain(k lockKey, token string) int64 {
+func (d *Doctor) orderAgain(k holders.Key, token string) int64 {
 	for i, g := range d.again.grants {
 		if g.key == k && g.token == token {
 			d.again.grants = slices.Delete(slices.Clone(d.again.grants), i, i+1)
@@ -185,13 +187,14 @@ func (d *Doctor) Promoted(peer int, offset, time int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d.begins(&stream{parent: at, from: n})
-	delete(l.deposed, d.master)
-	how := Failover{From: l.nameOf(peer), To: l.name(d.master), Time: time}
+	how := holders.Failover{From: l.nameOf(peer), To: l.nameOf(d.master), Time: time}
+	var deposed []int
 	for other, leads := range l.leads { // the node that it followed may be a replica itself
 		if leads && other != d.master && l.group(other) == l.group(d.master) {
-			l.deposed[other] = &how
+			deposed = append(deposed, other)
 		}
 	}
+	l.Holders.Promoted(d.master, deposed, &how)
 	l.lacks(d, lacks, how)
 }
 
@@ -200,7 +203,7 @@ func (d *Doctor) Demoted() {
 	d.ledger.mu.Lock()
 	defer d.ledger.mu.Unlock()
 	d.replica, d.ledger.leads[d.master] = true, false
-	delete(d.ledger.deposed, d.master)
+	d.ledger.Holders.Demoted(d.master)
 }
 
 // Synced says that a replica follows the node peer now, and its stream id. full means that it has exactly the keys that
@@ -219,11 +222,11 @@ func (d *Doctor) Synced(peer int, id string, time int64, full bool) {
 	l.streams[id] = d.follows
 	own := d.follows.lacksOf(d.stream)
 	d.replica, d.stream, l.leads[d.master] = true, nil, false
-	delete(l.deposed, d.master)
+	l.Holders.Demoted(d.master)
 	l.current[d.master] = d.follows // for its own replicas
 	d.forgetLocks()
 	if full {
-		l.lacks(d, own, Failover{What: HistoryLost, From: l.name(d.master), To: l.nameOf(peer), Time: time})
+		l.lacks(d, own, holders.Failover{What: holders.HistoryLost, From: l.nameOf(d.master), To: l.nameOf(peer), Time: time})
 	}
 }
 
@@ -247,7 +250,7 @@ func (l *Ledger) nameOf(node int) string {
 	if node < 0 || node >= len(l.names) {
 		return ""
 	}
-	return l.name(node)
+	return l.names[node]
 }
 
 // rebuild gives the doctor the state of one that was told some events.
@@ -264,22 +267,22 @@ func (d *Doctor) rebuild(all []told) {
 
 // lacks notes the grants and renewals that a promotion or a synchronization has lost. The holder of such a grant does
 // not know of that.
-func (l *Ledger) lacks(d *Doctor, all []told, how Failover) {
+func (l *Ledger) lacks(d *Doctor, all []told, how holders.Failover) {
 	for _, e := range all {
 		for _, g := range e.grants {
 			what := how
-			if what.What == NoLoss {
-				what.What = GrantLost
+			if what.What == holders.NoLoss {
+				what.What = holders.GrantLost
 			}
-			l.loses(d.master, g, &what)
+			l.Holders.Loses(d.master, g.key, g.order, &what)
 		}
 		for _, g := range e.renews {
 			what := how
-			if what.What == NoLoss {
-				what.What = RenewalLost
+			if what.What == holders.NoLoss {
+				what.What = holders.RenewalLost
 			}
 			if h := d.holds.Get(g.key); h != nil && h.order == g.order {
-				l.renewalLost(d.master, g, &what)
+				l.Holders.LosesRenewal(d.master, g.key, g.order, &what)
 			}
 		}
 		for _, g := range e.enters {
@@ -288,39 +291,6 @@ func (l *Ledger) lacks(d *Doctor, all []told, how Failover) {
 			}
 		}
 	}
-}
-
-// loses notes that the node which is the master now lacks a grant.
-func (l *Ledger) loses(node int, g gave, how *Failover) {
-	t := l.find(node, g.key, g.order)
-	if t == nil || t.Lost != nil {
-		return
-	}
-	t.Lost = how
-	if t.End == "" {
-		l.order++
-		t.End, t.Ended, t.EndOrder, t.EndedAt = EndLost, how.Time, l.order, how.To
-		t.EndedBy = Step{Time: how.Time, Command: how.step()}
-	}
-	if t.GaveUp == 0 && t.RanOut == 0 {
-		l.watch(node, openLease{g.key, g.order})
-	}
-}
-
-// renewalLost notes that the node which is the master now has an older lease of a lock.
-func (l *Ledger) renewalLost(node int, g gave, how *Failover) {
-	if t := l.find(node, g.key, g.order); t != nil && t.Lost == nil {
-		t.Lost = how
-		l.watch(node, openLease{g.key, g.order})
-	}
-}
-
-// step is the event as a step of a finding.
-func (f *Failover) step() string {
-	if f.What == HistoryLost {
-		return f.From + " became a replica of " + f.To + ", which does not have the lock"
-	}
-	return f.To + " was promoted without the lock: the grant was never replicated"
 }
 
 // forgetStream drops the events so far.

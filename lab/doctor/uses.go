@@ -1,11 +1,13 @@
 package doctor
 
+import "github.com/miniredisd/miniredisd/lab/holders"
+
 // use is a client that took a lock with a token, or tried to.
 type use struct {
 	client  int64
 	name    string
 	granted bool
-	step    Step
+	step    holders.Step
 }
 
 // uses are all uses of one lock.
@@ -21,7 +23,7 @@ const (
 )
 
 // used records a token that a client takes a lock with, or tries to.
-func (d *Doctor) used(o op, k lockKey, token string, granted bool) {
+func (d *Doctor) used(o op, k holders.Key, token string, granted bool) {
 	of := d.uses.Get(k)
 	if of == nil || len(of.tokens) >= d.most(maxUses) || len(of.clients) >= d.most(maxClaimed) {
 		of = &uses{map[string][]use{}, map[int64]bool{}, map[string]bool{}}
@@ -44,7 +46,7 @@ func (d *Doctor) used(o op, k lockKey, token string, granted bool) {
 }
 
 // usesOf returns the clients that use a token for a lock.
-func (d *Doctor) usesOf(k lockKey, token string) []use {
+func (d *Doctor) usesOf(k holders.Key, token string) []use {
 	if of := d.uses.Get(k); of != nil {
 		return of.tokens[token]
 	}
@@ -52,20 +54,20 @@ func (d *Doctor) usesOf(k lockKey, token string) []use {
 }
 
 // competes reports whether the client of o has taken the lock before or tried to.
-func (d *Doctor) competes(o op, k lockKey) bool {
+func (d *Doctor) competes(o op, k holders.Key) bool {
 	of := d.uses.Get(k)
 	return of != nil && (of.clients[o.client] || of.names[o.owner])
 }
 
 // unique reports whether one client alone uses a token for a lock, as far as the log shows.
-func (d *Doctor) unique(k lockKey, token string) bool {
+func (d *Doctor) unique(k holders.Key, token string) bool {
 	all := d.usesOf(k, token)
 	for _, u := range all {
 		first := all[0]
 		switch {
 		case u.name != "" && first.name != "" && u.name != first.name:
 			return false
-		case u.client != first.client && !looksRandom(token):
+		case u.client != first.client && !holders.LooksRandom(token):
 			return false
 		}
 	}
@@ -73,13 +75,13 @@ func (d *Doctor) unique(k lockKey, token string) bool {
 }
 
 // learns records that a client whose grant had no reply finds its token in the lock.
-func (d *Doctor) learns(o op, k lockKey) {
+func (d *Doctor) learns(o op, k holders.Key) {
 	for _, g := range d.grants.Get(k) {
 		who := d.kinship(o, g)
-		if g.unknown && o.shows(g) && (who == sameClient || who == sameName || looksRandom(g.value)) {
+		if g.unknown && o.shows(g) && (who == sameClient || who == sameName || holders.LooksRandom(g.value)) {
 			g.unknown = false
 			if d.ledger != nil {
-				d.ledger.learned(d.master, k, g.order)
+				d.ledger.Holders.Learned(d.master, k, g.order)
 			}
 		}
 	}
@@ -87,7 +89,7 @@ func (d *Doctor) learns(o op, k lockKey) {
 
 // Comes tells the doctor of a history that a client will try for a lock with a token.
 func (d *Doctor) Comes(db int, key, token string) {
-	k := lockKey{db, key}
+	k := holders.Key{DB: db, Name: key}
 	if d.coming[k] == nil {
 		d.coming[k] = coming{}
 	}
@@ -147,7 +149,7 @@ func (d *Doctor) firstSight(o op) {
 }
 
 // heldBefore records that an unknown client holds a lock from before the history.
-func (d *Doctor) heldBefore(o op, k lockKey) {
+func (d *Doctor) heldBefore(o op, k holders.Key) {
 	if d.coming[k] == nil || d.seen[k] || d.replica {
 		return
 	}

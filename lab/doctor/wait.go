@@ -1,22 +1,11 @@
 package doctor
 
 import (
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
-
-// WAIT and WAITAOF right behind a grant: the client asks whether replicas have its lock. Until the reply it does not
-// believe in the lock. If too few replicas have it, a right client gives it up, and no log shows that.
-
-const whyTooFew = "WAIT behind the grant did not tell of enough replicas: " +
-	"its client must take the lock for not acquired, and the log does not show whether it does"
-
-// asker is a connection to a node.
-type asker struct {
-	node   int
-	client int64
-}
 
 // waits reports whether o is a WAIT or WAITAOF.
 func (o op) waits() bool { return o.name == "wait" || o.name == "waitaof" }
@@ -43,132 +32,11 @@ func (o op) confirmed(reply []byte) bool {
 	return true
 }
 
-const whyChain = "the client tried for two locks before its WAIT: " +
-	"whether it believed in the first one before the reply, the log does not show"
-
-const whyLate = "the reply to WAIT behind the grant was late: from when on its client believes in the lock, " +
-	"the log does not show"
-
-// asked is a grant, and the newest request of its connection that tries for a lock or is a WAIT behind it.
-type asked struct {
-	gave
-	request int64 // 0 means unknown
-	first   int64 // the first such WAIT, 0 for none
-	chained bool  // the next request tried for a lock, too: they may be a pipeline with one WAIT at its end
-}
-
-// asks notes what a request of a connection was granted.
-func (l *Ledger) asks(from asker, a asked) {
-	var all []asked
-	for _, b := range l.newest.Get(from) {
-		next := b.request > 0 && b.first == 0 && a.request == b.request+1
-		if next || b.request == a.request {
-			b.request, b.chained = a.request, b.chained || next
-			all = append(all, b)
-		}
-	}
-	l.newest.Put(from, append(all[max(0, len(all)-maxRun):], a))
-}
-
-// vain notes a request of a connection that was refused a lock: it may stand in a pipeline behind other grants.
-func (l *Ledger) vain(from asker, request int64) {
-	if l == nil || l.groups == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, b := range l.newest.Get(from) {
-		if b.request > 0 && b.first == 0 && request == b.request+1 {
-			l.newest.Get(from)[i].request, l.newest.Get(from)[i].chained = request, true
-		}
-	}
-}
-
-// isBefore reports whether no request stands between a and a WAIT. A WAIT that blocks is told twice.
-func (a asked) isBefore(wait int64) bool {
-	return a.request > 0 && (wait == a.request+1 || wait == a.request && a.first > 0)
-}
-
 // awaited handles a WAIT of a client. held means that it has no reply yet.
 func (d *Doctor) awaited(o op, reply []byte, held bool) {
-	l := d.ledger
-	if l == nil || l.groups == nil {
-		return
+	if d.ledger != nil {
+		d.ledger.Holders.Awaited(d.master, holders.Wait{
+			Client: o.client, Request: o.request, Enough: !held && o.confirmed(reply), Late: o.late, Step: o.step(),
+		})
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	from := asker{d.master, o.client}
-	enough := !held && o.confirmed(reply)
-	var open []asked
-	for _, a := range l.newest.Get(from) {
-		t := l.find(d.master, a.key, a.order)
-		if t == nil || t.GaveUp != 0 || t.Renewed > 0 || !a.isBefore(o.request) {
-			continue
-		}
-		l.watch(d.master, openLease{a.key, a.order}) // it may be over although the key has not ended
-		l.endLeases(d.master)
-		if l.order++; l.replied(t, &a, o, enough) {
-			continue
-		}
-		open = append(open, a)
-	}
-	l.newest.Put(from, open)
-}
-
-// replied notes the reply to a WAIT behind a grant, and reports whether it is enough.
-func (l *Ledger) replied(t *Holding, a *asked, o op, enough bool) bool {
-	again := a.first > 0 && a.first != o.request // the first reply told of too few
-	why := whyTooFew
-	if enough && o.late {
-		why, enough = whyLate, false
-	}
-	if a.first == 0 {
-		a.first = o.request
-	}
-	if enough || !again {
-		t.Awaited = l.order
-	}
-	if !again && !a.chained {
-		t.Asked = l.order
-	}
-	a.request = o.request
-	if t.Unconfirmed = !enough; enough && again {
-		return true
-	}
-	t.Doubts = slices.DeleteFunc(t.Doubts, func(x Doubt) bool {
-		return slices.Contains([]string{whyTooFew, whyLate, whyChain}, x.Why)
-	})
-	step := o.step()
-	step.Node = t.Node
-	switch {
-	case !enough:
-		t.Doubts = slices.Insert(t.Doubts, 0, Doubt{t.Order, why, step})
-	case a.chained:
-		t.Doubts = slices.Insert(t.Doubts, 0, Doubt{t.Order, whyChain, step})
-	}
-	return enough
-}
-
-// renewed notes that a holder certainly believes in its lock, whatever WAIT has told it.
-func (l *Ledger) renewed(t *Holding) {
-	if t.Unconfirmed {
-		l.order++
-		t.Awaited, t.Unconfirmed = l.order, false
-	}
-}
-
-// begins returns the order at which the holder certainly believes in a majority, and the order at which it may believe
-// in it already.
-func (t *Term) begins(majority int) (certainly, perhaps int64) {
-	return t.nth(majority, func(v Vote) int64 { return v.Awaited }), t.nth(majority, func(v Vote) int64 { return v.Asked })
-}
-
-// nth returns the order at which the holder has so many votes. after is what it waits for behind a vote.
-func (t *Term) nth(majority int, after func(Vote) int64) int64 {
-	all := make([]int64, 0, len(t.Votes))
-	for _, v := range t.Votes {
-		all = append(all, max(v.Order, after(v)))
-	}
-	slices.Sort(all)
-	return all[min(majority, len(all))-1]
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 	"github.com/miniredisd/miniredisd/lab/verdict"
 	languages "github.com/miniredisd/miniredisd/lab/words"
 )
@@ -132,7 +133,7 @@ func (j *judgement) holders(v verdict.Violation) []string {
 }
 
 // nameOf returns how points name the client of a step.
-func (e *Explorer) nameOf(s doctor.Step, histories []lab.History) string {
+func (e *Explorer) nameOf(s holders.Step, histories []lab.History) string {
 	for _, sn := range e.look(histories) {
 		if sn.client == s.Client && sn.Master == max(s.Master, 1) {
 			return e.nameOfPoint(sn)
@@ -321,7 +322,7 @@ func (e *Explorer) awake(t Trial, histories []lab.History) string {
 		case moved && en.Client == held.Client && en.master == held.master:
 			moved = false // it goes on
 		case !moved || en.By != "" || len(en.Cmd) == 0 || en.Client == 0:
-		case slices.ContainsFunc(grants, func(g doctor.Vote) bool { return grantedTo(g, en) }):
+		case slices.ContainsFunc(grants, func(g holders.Vote) bool { return grantedTo(g, en) }):
 		case e.renewsFor(en, held):
 			return "another connection renews the lock of the client that was held: it has not paused as a whole"
 		}
@@ -330,7 +331,9 @@ func (e *Explorer) awake(t Trial, histories []lab.History) string {
 }
 
 // grantedTo reports whether a grant is that of a connection.
-func grantedTo(g doctor.Vote, en entry) bool { return g.Client == en.Client && g.Master+1 == en.master }
+func grantedTo(g holders.Vote, en entry) bool {
+	return g.Client == en.Client && g.Master+1 == en.master
+}
 
 // renewsFor reports whether a request renews a lock for the client that is held, or may do so.
 func (e *Explorer) renewsFor(en, held entry) bool {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/lab"
-	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 	"github.com/miniredisd/miniredisd/lab/verdict"
 )
 
@@ -139,12 +139,12 @@ func (e *Explorer) longest(s Scene, master int) (ms int64) {
 }
 
 // alive returns the grants whose lock exists.
-func (e *Explorer) alive(s Scene) []doctor.Vote {
+func (e *Explorer) alive(s Scene) []holders.Vote {
 	grants, err := verdict.Grants(s.Histories)
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(grants, func(g doctor.Vote) bool {
+	return slices.DeleteFunc(grants, func(g holders.Vote) bool {
 		return g.End != "" || s.TTL(g.Master+1, g.DB, raw(g.Key)) == -2
 	})
 }
@@ -186,7 +186,7 @@ func (e *Explorer) GoneOn(rule string, s Scene) bool {
 		return false
 	}
 	grants, err := verdict.Grants(s.Histories)
-	return err == nil && slices.ContainsFunc(grants, func(g doctor.Vote) bool {
+	return err == nil && slices.ContainsFunc(grants, func(g holders.Vote) bool {
 		return g.End == "" && g.Granted.Time >= held.Time && !belongs(g, held)
 	})
 }
@@ -202,7 +202,7 @@ func heldBy(rule string, histories []lab.History) (held entry, ok bool) {
 }
 
 // belongs reports whether a grant is certainly that of the client which sent a request.
-func belongs(g doctor.Vote, by entry) bool {
+func belongs(g holders.Vote, by entry) bool {
 	return g.Client == by.Client && g.Master+1 == by.master || g.Name != "" && g.Name == by.Name ||
 		len(g.Token) >= 8 && slices.Contains(by.Cmd, g.Token)
 }

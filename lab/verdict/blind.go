@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab"
-	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // A client that reads a key, finds nothing and sets it without NX believes that it has a lock. Two
@@ -77,14 +77,14 @@ func (e entry) setsBlindly() bool {
 
 // unguarded finds the keys that several clients found absent and then set without NX, and whose value has a
 // TTL. They are not among the locks.
-func (r *replay) unguarded(among func(string) bool, locks []holdings) []doctor.Question {
+func (r *replay) unguarded(among func(string) bool, locks []holdings) []holders.Question {
 	type seen struct {
 		Lock
 		setter
 	}
 	absent := map[seen]bool{}
 	first := map[Lock]setter{}
-	var all []doctor.Question
+	var all []holders.Question
 	for _, e := range r.entries {
 		k, who := Lock{e.DB, e.Key}, setter{e.Client, e.Name}
 		switch {
@@ -95,8 +95,8 @@ func (r *replay) unguarded(among func(string) bool, locks []holdings) []doctor.Q
 		case !e.setsBlindly() || !absent[seen{k, who}] || len(e.Cmd) < 4:
 		case first[k] == setter{}:
 			first[k] = who
-		case first[k] != who && !slices.ContainsFunc(all, func(q doctor.Question) bool { return lockAsked(q) == k }):
-			all = append(all, doctor.Question{DB: k.DB, Key: k.Key, Why: whyBlind, Fix: fixBlind})
+		case first[k] != who && !slices.ContainsFunc(all, func(q holders.Question) bool { return lockAsked(q) == k }):
+			all = append(all, holders.Question{DB: k.DB, Key: k.Key, Why: whyBlind, Fix: fixBlind})
 		}
 	}
 	return all
@@ -114,8 +114,8 @@ func (e entry) findsNothing() bool {
 }
 
 // questions returns what is open about a lock. The steps name its master.
-func (r *replay) questions(l holdings) []doctor.Question {
-	all := doctor.Questions(l.tables)
+func (r *replay) questions(l holdings) []holders.Question {
+	all := holders.Questions(l.tables)
 	for i := range all {
 		for j := range all[i].Steps {
 			if len(l.tables) == 1 {
@@ -132,8 +132,8 @@ func (r *replay) masterOf(l holdings) int {
 }
 
 // cutShort asks about all locks if the log has shortened a command that may change any key.
-func (r *replay) cutShort(locks []holdings) []doctor.Question {
-	var all []doctor.Question
+func (r *replay) cutShort(locks []holdings) []holders.Question {
+	var all []holders.Question
 	for _, e := range r.entries {
 		if !e.ran() || len(e.Cmd) == 0 || !strings.HasPrefix(e.Cmd[len(e.Cmd)-1], "...(") {
 			continue
@@ -141,7 +141,7 @@ func (r *replay) cutShort(locks []holdings) []doctor.Question {
 		switch strings.ToLower(e.Cmd[0]) {
 		case "mset", "msetnx", "migrate":
 			for _, l := range locks {
-				all = append(all, doctor.Question{DB: l.DB, Key: l.Key, Why: whyCut, Fix: fixCut})
+				all = append(all, holders.Question{DB: l.DB, Key: l.Key, Why: whyCut, Fix: fixCut})
 			}
 			return all
 		}

@@ -4,22 +4,22 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/lab"
-	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // Grants returns every grant of a lock in the histories of the masters of one process, in the order in which
 // they were made.
-func Grants(histories []lab.History) ([]doctor.Vote, error) {
+func Grants(histories []lab.History) ([]holders.Vote, error) {
 	r, err := play(histories)
 	if err != nil {
 		return nil, err
 	}
-	var all []doctor.Vote
+	var all []holders.Vote
 	for master := range r.masters {
-		for _, h := range r.ledger.Table(master) {
-			all = append(all, doctor.Vote{Holding: h, Master: r.entries[h.Event].master})
+		for _, h := range r.ledger.Holders.Table(master) {
+			all = append(all, holders.Vote{Holding: h, Master: r.entries[h.Event].master})
 		}
 	}
-	slices.SortFunc(all, func(a, b doctor.Vote) int { return int(a.Order - b.Order) })
+	slices.SortFunc(all, func(a, b holders.Vote) int { return int(a.Order - b.Order) })
 	return all, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/miniredisd/miniredisd/lab"
-	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 	"github.com/miniredisd/miniredisd/lab/words"
 )
 
@@ -41,10 +41,10 @@ type operation struct {
 
 // operations returns all operations on one lock. A client that deletes the lock of another one has an operation
 // if it competes for the lock, or if the lock is broken.
-func (r *replay) operations(tables [][]doctor.Holding, broken bool) []operation {
+func (r *replay) operations(tables [][]holders.Holding, broken bool) []operation {
 	var all []operation
 	var key Lock
-	terms := doctor.Terms(tables)
+	terms := holders.Terms(tables)
 	for _, t := range terms {
 		key = Lock{t.DB, t.Key}
 		if slices.ContainsFunc(terms, t.IsInside) {
@@ -58,14 +58,14 @@ func (r *replay) operations(tables [][]doctor.Holding, broken bool) []operation 
 			input: input{Lock: key, do: acquire, holder: t.Holder, shared: t.Shared}, ok: t.Majority,
 			from: r.at[t.Votes[0].Order], to: r.at[max(last.Order, t.From)],
 		}
-		if slices.ContainsFunc(t.Votes, func(v doctor.Vote) bool { return v.Unknown || v.Unconfirmed }) {
+		if slices.ContainsFunc(t.Votes, func(v holders.Vote) bool { return v.Unknown || v.Unconfirmed }) {
 			taken.to = len(r.entries)
 		}
 		all = append(all, taken)
 		if t.Majority {
 			all = append(all, r.endOf(t)...)
 		}
-		if v := t.Votes[0]; len(tables) == 1 && v.End == doctor.EndStolen && (broken || v.Thief) {
+		if v := t.Votes[0]; len(tables) == 1 && v.End == holders.EndStolen && (broken || v.Thief) {
 			thief := cmp.Or(v.EndedBy.Name, fmt.Sprintf("id=%d", v.EndedBy.Client))
 			at := r.at[v.EndOrder]
 			all = append(all, operation{
@@ -80,7 +80,7 @@ func (r *replay) operations(tables [][]doctor.Holding, broken bool) []operation 
 }
 
 // endOf returns the operation by which the holder knows that its term is over.
-func (r *replay) endOf(t doctor.Term) []operation {
+func (r *replay) endOf(t holders.Term) []operation {
 	key := Lock{t.DB, t.Key}
 	switch {
 	case t.To == 0:

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab"
-	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 	"github.com/miniredisd/miniredisd/lab/picture"
 )
 
@@ -34,7 +34,7 @@ func (s *sketch) mark(column, index int) {
 	case len(e.Cmd) > 0:
 		m.Kind, m.Label = s.kindOf(e, ended, over)
 		name := s.nameBy(e)
-		if over && ended.End == doctor.EndReleased {
+		if over && ended.End == holders.EndReleased {
 			name = s.nameOf(ended)
 		}
 		r := s.row(1+e.master, name)
@@ -81,7 +81,7 @@ func (s *sketch) peer(e entry) string {
 }
 
 // kindOf returns the kind of mark for a command, and its label.
-func (s *sketch) kindOf(e entry, ended doctor.Vote, over bool) (picture.Kind, string) {
+func (s *sketch) kindOf(e entry, ended holders.Vote, over bool) (picture.Kind, string) {
 	name := strings.ToUpper(e.Cmd[0])
 	switch e.Outcome {
 	case lab.Held, lab.Delayed:
@@ -103,7 +103,7 @@ func (s *sketch) kindOf(e entry, ended doctor.Vote, over bool) (picture.Kind, st
 		return picture.Error, s.words.Say("%s error", name)
 	}
 	switch {
-	case over && ended.End == doctor.EndReleased:
+	case over && ended.End == holders.EndReleased:
 		return picture.Released, name
 	case over:
 		return picture.Stranger, name

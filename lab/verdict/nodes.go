@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/miniredisd/miniredisd/lab"
-	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // A process with replicas has several nodes for each master. They vote as one: a lock is granted by whichever of them
@@ -158,7 +158,7 @@ const (
 
 // unseen asks about the locks that a server without a history may have granted: a node of the process, or a server that
 // one of the nodes followed.
-func (r *replay) unseen(locks []holdings) []doctor.Question {
+func (r *replay) unseen(locks []holdings) []holders.Question {
 	missing, outside := make([]bool, r.masters), make([]bool, r.masters)
 	for _, n := range r.nodes {
 		missing[n.master] = missing[n.master] || r.replicated() && !n.seen
@@ -168,9 +168,9 @@ func (r *replay) unseen(locks []holdings) []doctor.Question {
 			outside[r.nodes[e.master].master] = true
 		}
 	}
-	var all []doctor.Question
+	var all []holders.Question
 	for _, l := range locks {
-		q := doctor.Question{DB: l.DB, Key: l.Key}
+		q := holders.Question{DB: l.DB, Key: l.Key}
 		switch {
 		case r.grantedBy(l, missing):
 			q.Why, q.Fix = whyNoLog, fixNoLog

@@ -3,7 +3,7 @@ package verdict
 import (
 	"slices"
 
-	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 	"github.com/miniredisd/miniredisd/lab/picture"
 )
 
@@ -66,7 +66,7 @@ func (v *Verdict) caption(l Lock) (picture.State, string) {
 		return picture.Broken, v.Language.Say("TWO HOLDERS of %s", l)
 	case slices.Contains(v.NotLinearizable, l):
 		return picture.Broken, v.Language.Say("NOT LINEARIZABLE: %s", l)
-	case slices.ContainsFunc(v.Undecided, func(q doctor.Question) bool { return lockAsked(q) == l }):
+	case slices.ContainsFunc(v.Undecided, func(q holders.Question) bool { return lockAsked(q) == l }):
 		return picture.Unknown, v.Language.Say("UNDECIDED: %s", l)
 	}
 	return picture.Safe, v.Language.Say("One holder at a time: %s", l)

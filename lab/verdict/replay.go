@@ -9,6 +9,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // entry is an entry of a master's log.
@@ -50,7 +51,7 @@ func play(histories []lab.History) (*replay, error) {
 	r.doctors = make([]*doctor.Doctor, len(r.nodes))
 	for i, n := range r.nodes {
 		if !n.seen {
-			r.ledger.Absent(i)
+			r.ledger.Holders.Absent(i)
 		}
 		r.doctors[i] = doctor.Over(len(r.entries), r.ledger, i)
 	}
@@ -69,12 +70,12 @@ func play(histories []lab.History) (*replay, error) {
 	r.roles()
 	for i, e := range r.entries {
 		letOthersIn(i)
-		r.ledger.At(e.Mono)
+		r.ledger.Holders.At(e.Mono)
 		r.doctors[e.master].At(e.Offset)
 		if e.Event == lab.EventClock {
-			r.ledger.Moved(e.master, e.From, e.To, e.Together)
+			r.ledger.Holders.Moved(e.master, e.From, e.To, e.Together)
 		} else {
-			r.ledger.Passed(e.master, e.Time)
+			r.ledger.Holders.Passed(e.master, e.Time)
 		}
 		if !r.showRole(e) {
 			show(r.doctors[e.master], e, int64(i))
@@ -85,7 +86,7 @@ func play(histories []lab.History) (*replay, error) {
 				Command: strings.ToLower(string(around[0])), Args: around,
 			})
 		}
-		for int64(len(r.at)) <= r.ledger.Order() {
+		for int64(len(r.at)) <= r.ledger.Holders.Order() {
 			r.at = append(r.at, i)
 		}
 	}
@@ -268,22 +269,22 @@ func (l Lock) String() string {
 // holdings are the holdings of a lock, a table for each master. A lock of one master has one table.
 type holdings struct {
 	Lock
-	tables   [][]doctor.Holding
-	overlaps []doctor.Overlap
+	tables   [][]holders.Holding
+	overlaps []holders.Overlap
 }
 
 // locks returns the holdings of each wanted lock.
 func (r *replay) locks(among func(key string) bool) []holdings {
-	byKey := map[Lock][][]doctor.Holding{}
+	byKey := map[Lock][][]holders.Holding{}
 	var keys []Lock
 	for master := range r.masters {
-		for _, h := range r.ledger.Table(master) {
+		for _, h := range r.ledger.Holders.Table(master) {
 			if !among(h.Key) {
 				continue
 			}
 			k := Lock{h.DB, h.Key}
 			if byKey[k] == nil {
-				byKey[k] = make([][]doctor.Holding, r.masters)
+				byKey[k] = make([][]holders.Holding, r.masters)
 				keys = append(keys, k)
 			}
 			byKey[k][master] = append(byKey[k][master], h)
@@ -293,18 +294,18 @@ func (r *replay) locks(among func(key string) bool) []holdings {
 	all := make([]holdings, 0, len(keys))
 	for _, key := range keys {
 		tables := byKey[key]
-		granting := slices.DeleteFunc(slices.Clone(tables), func(t []doctor.Holding) bool { return len(t) == 0 })
+		granting := slices.DeleteFunc(slices.Clone(tables), func(t []holders.Holding) bool { return len(t) == 0 })
 		if len(granting) == 1 {
 			tables = granting
 		}
-		all = append(all, holdings{key, tables, doctor.Overlaps(tables)})
+		all = append(all, holdings{key, tables, holders.Overlaps(tables)})
 	}
 	return all
 }
 
 // fencing says whether a resource that checks fencing tokens would be safe. A token is a number
 // that grows with each holder, made by INCR.
-func (r *replay) fencing(both doctor.Overlap) string {
+func (r *replay) fencing(both holders.Overlap) string {
 	first, second := r.tokenOf(both.First), r.tokenOf(both.Second)
 	if first == "" || second == "" {
 		return "the holders have no fencing tokens (an INCR on a watched key when they take the lock): " +
@@ -320,7 +321,7 @@ func (r *replay) fencing(both doctor.Overlap) string {
 		first, second)
 }
 
-func (r *replay) tokenOf(t doctor.Term) string {
+func (r *replay) tokenOf(t holders.Term) string {
 	for _, v := range t.Votes {
 		if token := r.token(v); token != "" {
 			return token
@@ -330,7 +331,7 @@ func (r *replay) tokenOf(t doctor.Term) string {
 }
 
 // token returns the reply of the holder's INCR, in the script that took the lock or after it.
-func (r *replay) token(v doctor.Vote) string {
+func (r *replay) token(v holders.Vote) string {
 	taken := r.entries[v.Event]
 	for i := int(v.Event) - 1; i >= 0 && taken.By != ""; i-- {
 		e := r.entries[i]

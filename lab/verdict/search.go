@@ -8,7 +8,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // effort limits the search for a legal order. Each operation that is open to the end, because its
@@ -72,7 +72,7 @@ func (v *Verdict) search(r *replay, all []operation, most int) {
 		case len(orders) == 1 && len(orders[0]) == len(parts[i]): // one order has all operations
 		case v.asks(name): // then an order of the operations proves nothing
 		case efforts[name].left < 0:
-			v.Undecided = append(v.Undecided, doctor.Question{DB: name.DB, Key: name.Key, Why: whyLong, Fix: fixLong})
+			v.Undecided = append(v.Undecided, holders.Question{DB: name.DB, Key: name.Key, Why: whyLong, Fix: fixLong})
 		default:
 			v.NotLinearizable = append(v.NotLinearizable, name)
 		}
@@ -89,11 +89,11 @@ const (
 
 // asks reports whether a question about a lock is open, and nothing else breaks it.
 func (v *Verdict) asks(l Lock) bool {
-	return slices.ContainsFunc(v.Undecided, func(q doctor.Question) bool { return lockAsked(q) == l }) &&
+	return slices.ContainsFunc(v.Undecided, func(q holders.Question) bool { return lockAsked(q) == l }) &&
 		!slices.ContainsFunc(v.TwoHolders, func(f Violation) bool { return f.of(l) })
 }
 
-func lockAsked(q doctor.Question) Lock { return Lock{q.DB, q.Key} }
+func lockAsked(q holders.Question) Lock { return Lock{q.DB, q.Key} }
 
 // model returns the model of a lock. Its state is the holder, "" while it is free. Once the effort
 // of a search is used up, no step is legal, and the search ends.

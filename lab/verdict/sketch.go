@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab"
-	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 	"github.com/miniredisd/miniredisd/lab/picture"
 	"github.com/miniredisd/miniredisd/lab/words"
 )
@@ -16,11 +16,11 @@ import (
 type sketch struct {
 	*replay
 	holdings
-	terms   []doctor.Term
-	entries []int               // the indices of the entries that are columns
-	ended   map[int]doctor.Vote // by the entry that ended them
-	granted map[int]bool        // the entries that granted the lock
-	groups  []sketchGroup       // the majority, then the masters, or all nodes
+	terms   []holders.Term
+	entries []int                // the indices of the entries that are columns
+	ended   map[int]holders.Vote // by the entry that ended them
+	granted map[int]bool         // the entries that granted the lock
+	groups  []sketchGroup        // the majority, then the masters, or all nodes
 	holders map[connection]string
 	begin   int64
 	words   words.Language
@@ -48,8 +48,8 @@ type connection struct {
 
 func sketchOf(r *replay, h holdings, in words.Language) picture.Lock {
 	s := &sketch{
-		replay: r, holdings: h, terms: doctor.Terms(h.tables), begin: r.start(), words: in,
-		ended: map[int]doctor.Vote{}, granted: map[int]bool{}, holders: map[connection]string{},
+		replay: r, holdings: h, terms: holders.Terms(h.tables), begin: r.start(), words: in,
+		ended: map[int]holders.Vote{}, granted: map[int]bool{}, holders: map[connection]string{},
 		groups: make([]sketchGroup, 1+len(r.nodes)),
 	}
 	text := s.choose()
@@ -64,7 +64,7 @@ func sketchOf(r *replay, h holdings, in words.Language) picture.Lock {
 	s.waits()
 	for _, o := range s.overlaps {
 		both := picture.Span{From: s.after(o.Second.From), To: min(s.after(o.First.To), s.after(o.Second.To))}
-		for i, t := range []doctor.Term{o.First, o.Second} {
+		for i, t := range []holders.Term{o.First, o.Second} {
 			if g := &s.groups[s.home(t)]; i == 0 || s.home(o.First) != s.home(t) {
 				g.Both = append(g.Both, both)
 			}
@@ -76,7 +76,7 @@ func sketchOf(r *replay, h holdings, in words.Language) picture.Lock {
 }
 
 // home is the group of a term: the majority, or the node that granted the lock if its master alone did.
-func (s *sketch) home(t doctor.Term) int {
+func (s *sketch) home(t holders.Term) int {
 	if len(s.tables) > 1 {
 		return 0
 	}
@@ -84,7 +84,7 @@ func (s *sketch) home(t doctor.Term) int {
 }
 
 // granter is the group of the node that granted a vote.
-func (s *sketch) granter(v doctor.Vote) int { return 1 + s.replay.entries[v.Event].master }
+func (s *sketch) granter(v holders.Vote) int { return 1 + s.replay.entries[v.Event].master }
 
 // choose selects the entries that are columns. It returns a line if there are too many.
 func (s *sketch) choose() (text []string) {
@@ -148,11 +148,11 @@ func (s *sketch) after(order int64) int {
 }
 
 // bars adds a term, and returns where its bar is. A lock of several masters has a bar on each of them, too.
-func (s *sketch) bars(t doctor.Term) place {
+func (s *sketch) bars(t holders.Term) place {
 	if len(s.tables) == 1 {
 		v := t.Votes[0]
 		b := s.lease(v)
-		if end := s.after(t.To); v.EndOrder != 0 && v.End != doctor.EndReleased && end > b.To {
+		if end := s.after(t.To); v.EndOrder != 0 && v.End != holders.EndReleased && end > b.To {
 			b.Belief = end
 			b.Title += s.words.Say(" The client believes in it until %s.", s.when(t.To))
 		}
@@ -175,7 +175,7 @@ func (s *sketch) bars(t doctor.Term) place {
 }
 
 // lease returns the bar of a grant.
-func (s *sketch) lease(v doctor.Vote) picture.Bar {
+func (s *sketch) lease(v holders.Vote) picture.Bar {
 	b := picture.Bar{
 		Span:  picture.Span{From: s.column(int(v.Event)), To: s.after(v.EndOrder)},
 		Label: s.seconds(v.Lease),
@@ -186,12 +186,12 @@ func (s *sketch) lease(v doctor.Vote) picture.Bar {
 	if s.shows(v.Token) {
 		b.Label += ", " + v.Token
 	}
-	how := s.words.Say(map[doctor.End]string{
-		"": "not over", doctor.EndReleased: "released", doctor.EndExpired: "ended by the clock",
-		doctor.EndStolen: "taken away by another client", doctor.EndOverwritten: "overwritten",
-		doctor.EndLost: "lost with all keys", doctor.EndUnclear: "deleted, by whom is unclear",
+	how := s.words.Say(map[holders.End]string{
+		"": "not over", holders.EndReleased: "released", holders.EndExpired: "ended by the clock",
+		holders.EndStolen: "taken away by another client", holders.EndOverwritten: "overwritten",
+		holders.EndLost: "lost with all keys", holders.EndUnclear: "deleted, by whom is unclear",
 	}[v.End])
-	if v.Lost != nil && v.End == doctor.EndLost {
+	if v.Lost != nil && v.End == holders.EndLost {
 		how = s.words.Say("lost in a failover")
 	}
 	b.Title = s.words.Say("%s took the lock at %s (lease %s): %s.", s.nameOf(v), s.when(v.Order), b.Label, how)
@@ -202,7 +202,7 @@ func (s *sketch) lease(v doctor.Vote) picture.Bar {
 func (s *sketch) shows(token string) bool { return len(token) >= 4 }
 
 // addBar adds a bar to the row of its client. If it would cover another bar, it gets a row of its own.
-func (s *sketch) addBar(group int, v doctor.Vote, b picture.Bar) place {
+func (s *sketch) addBar(group int, v holders.Vote, b picture.Bar) place {
 	name := s.nameOf(v)
 	for n := 2; ; n++ {
 		r := s.row(group, name)
@@ -230,7 +230,7 @@ func (s *sketch) row(group int, name string) *picture.Row {
 }
 
 // nameOf returns the name of the client that got a vote.
-func (s *sketch) nameOf(v doctor.Vote) string { return s.nameBy(s.replay.entries[v.Event]) }
+func (s *sketch) nameOf(v holders.Vote) string { return s.nameBy(s.replay.entries[v.Event]) }
 
 // nameBy returns the name of an entry's client. A client without a name has another number on each
 // master. Therefore its token names it, if it has one.

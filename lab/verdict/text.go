@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // Result is a verdict in one word.
@@ -105,7 +106,7 @@ func (v *Verdict) noLocks() string {
 }
 
 // Line returns a step of a violation as one line.
-func Line(s doctor.Step) string {
+func Line(s holders.Step) string {
 	line := fmt.Sprint(s.Time)
 	switch {
 	case s.Node != "":

@@ -1,12 +1,12 @@
 // Package verdict judges from the logs of the masters whether a lock was safe.
 //
-//	LAB LOG EXPORT ──> Read ──> Judge ──┬─ two holders at one time?      package lab/doctor
+//	LAB LOG EXPORT ──> Read ──> Judge ──┬─ two holders at one time?      package lab/holders
 //	(one or several masters)            └─ linearizable?                 porcupine
 //	                                            │
 //	                    Print, SVG, and a page with the counter-example
 //
 // A history must have the commands on the lock's keys (LAB LOG WATCH) from before the lock was
-// first taken. Package lab/doctor decides what a lock is, who holds it, and how long the holder may
+// first taken. Package lab/doctor decides what a lock is, and lab/holders who holds it, and how long the holder may
 // believe in it. If only one master ever granted a lock, it counts as a lock of that master alone.
 // Any other lock needs a majority of all masters.
 //
@@ -44,6 +44,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/holders"
 	"github.com/miniredisd/miniredisd/lab/picture"
 	"github.com/miniredisd/miniredisd/lab/words"
 )
@@ -55,8 +56,8 @@ type Verdict struct {
 	Missing int64 // entries that the logs had already dropped, because they keep only the newest
 
 	TwoHolders      []Violation
-	NotLinearizable []Lock            // their operations have no legal order
-	Undecided       []doctor.Question // locks that may have been broken: the log or the search cannot tell
+	NotLinearizable []Lock             // their operations have no legal order
+	Undecided       []holders.Question // locks that may have been broken: the log or the search cannot tell
 
 	Language words.Language // of SVG and Picture
 
@@ -109,7 +110,7 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 			v.Grants += len(table)
 		}
 		for _, both := range l.overlaps {
-			f := both.Finding()
+			f := doctor.Explain(both)
 			for i := range f.Steps {
 				if len(l.tables) == 1 { // a table of any master
 					f.Steps[i].Master = r.masterOf(l) + 1

@@ -74,7 +74,8 @@ func texts() map[string]string {
 	}
 }
 
-// Reasons has the sentences of lab/doctor and lab/verdict that say why a lock is broken, or why that is undecided.
+// Reasons has the sentences of lab/doctor, lab/holders and lab/verdict that say why a lock is broken, or why that is
+// undecided.
 // They are in Chinese, by the English ones.
 func Reasons() map[string]string {
 	return map[string]string{

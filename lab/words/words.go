@@ -41,7 +41,7 @@ func (l Language) Many(n int, one, many string) string {
 	return l.Say(many, n)
 }
 
-// Reason returns a sentence of lab/doctor or lab/verdict: why a lock is broken, or why that is undecided.
+// Reason returns a sentence of lab/doctor, lab/holders or lab/verdict: why a lock is broken, or why that is undecided.
 func (l Language) Reason(sentence string) string {
 	if l != Chinese {
 		return sentence

@@ -44,7 +44,7 @@ func arrows() map[string][]string {
 			"resp", "internal/orphans", "lab/explore", "lab/explore/report", "lab/explore/trials"},
 		"internal/freeport": {},
 		"internal/orphans":  {"golang.org/x/sys/unix"},
-		"lab/explore":       {"lab", "lab/doctor", "lab/verdict", "lab/words", "store"},
+		"lab/explore":       {"lab", "lab/doctor", "lab/holders", "lab/verdict", "lab/words", "store"},
 		"lab/explore/report": {"lab", "lab/explore", "lab/explore/report/clean", "lab/explore/report/paste",
 			"lab/words"},
 		"lab/explore/report/clean": {"internal/config", "lab"},
@@ -54,7 +54,7 @@ func arrows() map[string][]string {
 		"course/claims": {"course/stage", "internal/respclient", "resp", "lab/glass", "internal/trace"},
 		"server": {"internal/acl", "internal/ascii", "internal/clock", "command", "internal/config", "internal/dialect",
 			"ioworkers", "lab",
-			"lab/doctor", "lab/labtls", "lab/verdict", "lab/words", "pubsub",
+			"lab/doctor", "lab/holders", "lab/labtls", "lab/verdict", "lab/words", "pubsub",
 			"reactor", "resp", "store", "internal/version",
 			"internal/rdb", "persist/aof", "persist/disk", "persist/rdb", "persist/rewrite", "persist/snapshot",
 			"internal/replication", "internal/replication/follow", "lab/glass", "internal/trace",
@@ -70,13 +70,15 @@ func arrows() map[string][]string {
 		"lab/glass":      {"internal/trace"},
 		"internal/trace": {},
 		"lab":            {},
-		"lab/doctor":     {"internal/bounded"},
+		"lab/doctor":     {"internal/bounded", "lab/holders"},
+		"lab/holders":    {"internal/bounded"},
 		"lab/picture":    {"lab/words"},
-		"lab/verdict":    {"lab", "lab/doctor", "lab/picture", "lab/words", "github.com/anishathalye/porcupine"},
-		"lab/words":      {},
-		"lab/labtls":     {},
-		"internal/hll":   {},
-		"internal/geo":   {},
+		"lab/verdict": {"lab", "lab/doctor", "lab/holders", "lab/picture", "lab/words",
+			"github.com/anishathalye/porcupine"},
+		"lab/words":    {},
+		"lab/labtls":   {},
+		"internal/hll": {},
+		"internal/geo": {},
 		"luaeval": {"resp", "luaeval/compile", "luaeval/limits", "luaeval/lualib",
 			"github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/parse"},
 		"luaeval/compile": {"luaeval/lualib", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast"},
@@ -273,7 +275,7 @@ func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 func TestTheLeavesImportNothingOfOurs(t *testing.T) {
 	found := imported(t)
 	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "internal/clock", "internal/config",
-		"internal/trace", "lab", "lab/doctor", "lab/words"} {
+		"internal/trace", "lab", "lab/holders", "lab/words"} {
 		for _, name := range found[leaf] {
 			tool := slices.Contains([]string{"internal/ascii", "internal/double", "internal/bounded", "internal/dialect"}, name)
 			require.True(t, isForeign(name) || tool, "%s imports %s", leaf, name)

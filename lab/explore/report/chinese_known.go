@@ -61,7 +61,7 @@ func patterns() []pattern {
 
 const compareAndDelete = `if redis.call("get",KEYS[1])==ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
 
-// chineseOf translates the sentences of lab/doctor, lab/verdict and lab/explore that a report shows.
+// chineseOf translates the sentences of lab/doctor, lab/holders, lab/verdict and lab/explore that a report shows.
 func chineseOf() map[string]string {
 	const byScript = "release with a script that compares and deletes in one step: " + compareAndDelete
 	const byScriptZH = "用一个脚本在一步里完成比对和删除：" + compareAndDelete

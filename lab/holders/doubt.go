@@ -1,4 +1,4 @@
-package doctor
+package holders
 
 import (
 	"slices"
@@ -30,14 +30,17 @@ const (
 	equal
 )
 
-// The reasons why it is unclear whether two grants have one holder.
+// WhyLost is the doubt about a command whose reply was lost.
+const WhyLost = "the reply was lost, so the client may not know what the command did"
+
+// The reasons why it is unclear whether two grants have one holder. WhySeveral and WhyLeases are about locks in hashes.
 const (
 	whyOneName = "clients with one name took the lock with one token, the second before the first gave it up: " +
 		"that may be one client, or two"
 	whyNoName = "one connection took the lock with one token, twice before it gave it up: " +
 		"that may be one client, or two clients that share the connection"
-	whySeveral = "several clients write their own field into the hash of the lock: it may have several holders by design"
-	whyLeases  = "a field of the lock's hash has a lease of its own, or is deleted by a command for such fields: " +
+	WhySeveral = "several clients write their own field into the hash of the lock: it may have several holders by design"
+	WhyLeases  = "a field of the lock's hash has a lease of its own, or is deleted by a command for such fields: " +
 		"it may have several holders, and the key does not tell until when"
 	whyClocks = "the log does not show how much time passed between the events of two nodes: " +
 		"the lease may have been over"
@@ -49,7 +52,7 @@ const (
 // each of which a client has another connection.
 func alike(a, b Vote, several bool) (likeness, string) {
 	switch {
-	case b.renews != 0 && b.renews == a.Order:
+	case b.Renews != 0 && b.Renews == a.Order:
 		return equal, ""
 	case several && a.Hash && b.Hash && a.Name != "" && b.Name != "":
 		switch {
@@ -59,11 +62,11 @@ func alike(a, b Vote, several bool) (likeness, string) {
 			return unclear, whyOneName
 		}
 		return equal, ""
-	case a.Hash && b.Hash && a.Name == b.Name && (within(a.Token, b.Token) || within(b.Token, a.Token)):
+	case a.Hash && b.Hash && a.Name == b.Name && (Within(a.Token, b.Token) || Within(b.Token, a.Token)):
 		return equal, ""
 	case a.Token != b.Token, a.Name != "" && b.Name != "" && a.Name != b.Name:
 		return different, ""
-	case looksRandom(a.Token):
+	case LooksRandom(a.Token):
 		return equal, ""
 	case a.Name != b.Name:
 		return different, ""
@@ -81,9 +84,9 @@ func alike(a, b Vote, several bool) (likeness, string) {
 	return equal, ""
 }
 
-// within reports whether a token belongs to the same client as one that it begins with: the holder of a write
+// Within reports whether a token belongs to the same client as one that it begins with: the holder of a write
 // lock has the token of its read lock, a colon and a word.
-func within(token, longer string) bool { return strings.HasPrefix(longer, token+":") }
+func Within(token, longer string) bool { return strings.HasPrefix(longer, token+":") }
 
 // Question is a lock that may have had two holders: the log cannot tell.
 type Question struct {
@@ -119,11 +122,11 @@ func Questions(tables [][]Holding) []Question {
 
 // severalHolders is the question about a lock whose hash may have several holders by design.
 func (h Holding) severalHolders(master int) Question {
-	q := Question{DB: h.DB, Key: h.Key, Why: whySeveral, Fix: fixSeveral, Steps: []Step{Vote{h, master}.step()}}
+	q := Question{DB: h.DB, Key: h.Key, Why: WhySeveral, Fix: fixSeveral, Steps: []Step{Vote{h, master}.Step()}}
 	for _, d := range h.Doubts {
-		if d.Why == whyLeases {
+		if d.Why == WhyLeases {
 			d.Step.Master = q.Steps[0].Master
-			q.Why, q.Fix, q.Steps = whyLeases, fixLeases, append(q.Steps, d.Step)
+			q.Why, q.Fix, q.Steps = WhyLeases, fixLeases, append(q.Steps, d.Step)
 			break
 		}
 	}
@@ -148,7 +151,7 @@ func (o Overlap) question(several bool) Question {
 	q := Question{DB: o.First.DB, Key: o.First.Key, Fix: fixShared}
 	if _, why := sameTerm(o.First, o.Second, several); why != "" {
 		q.Why = why
-		q.Steps = []Step{o.First.Votes[0].step(), o.Second.Votes[0].step()}
+		q.Steps = []Step{o.First.Votes[0].Step(), o.Second.Votes[0].Step()}
 		return q
 	}
 	var first *Doubt
@@ -162,18 +165,18 @@ func (o Overlap) question(several bool) Question {
 		}
 	}
 	if first == nil { // a vote without a reply
-		first = &Doubt{Why: whyLost}
+		first = &Doubt{Why: WhyLost}
 	}
 	q.Why = first.Why
-	if first.Why == whyLost {
+	if first.Why == WhyLost {
 		q.Fix = fixLost
 	}
 	for _, v := range o.First.Votes {
-		q.Steps = append(q.Steps, v.step())
+		q.Steps = append(q.Steps, v.Step())
 	}
 	doubtful := len(q.Steps)
 	for _, v := range o.Second.Votes {
-		q.Steps = append(q.Steps, v.step())
+		q.Steps = append(q.Steps, v.Step())
 	}
 	if s := first.Step; s.Command != "" && !slices.ContainsFunc(q.Steps, s.isLike) {
 		s.Master = q.Steps[0].Master

@@ -1,4 +1,4 @@
-package doctor
+package holders
 
 import "slices"
 
@@ -267,7 +267,7 @@ func (l *Ledger) overTogether(node int, t *Holding) bool {
 
 // takesBack opens the leases again that the clock of one node alone has ended, if a second node is about to grant the
 // lock: its move was a clock that jumped.
-func (l *Ledger) takesBack(node int, k lockKey) {
+func (l *Ledger) takesBack(node int, k Key) {
 	if l.groups == nil || len(l.granters[k]) != 1 || l.granters[k][0] == node {
 		return
 	}
@@ -286,7 +286,7 @@ func (l *Ledger) takesBack(node int, k lockKey) {
 
 // isOver reports whether a lease of a lock has been over for at least by ms, by its holder's clock as a node shows it.
 // perhaps means that it may have been.
-func (l *Ledger) isOver(node int, k lockKey, lease int64, since mark, by int64) (certainly, perhaps bool) {
+func (l *Ledger) isOver(node int, k Key, lease int64, since mark, by int64) (certainly, perhaps bool) {
 	if lease <= 0 {
 		return false, false
 	}
@@ -294,12 +294,20 @@ func (l *Ledger) isOver(node int, k lockKey, lease int64, since mark, by int64) 
 	return least >= lease+by, most >= lease+by
 }
 
-// hasEnded reports whether a holder has given its lock up, or its lease is over.
-func (l *Ledger) hasEnded(node int, k lockKey, order int64) bool {
+// HasEnded reports whether a holder has given its lock up, or its lease is over.
+func (l *Ledger) HasEnded(node int, k Key, order int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.find(node, k, order)
 	return t != nil && (t.GaveUp != 0 || t.RanOut != 0)
+}
+
+// Believes reports whether the holding with this order is known, and its holder has not given it up.
+func (l *Ledger) Believes(node int, k Key, order int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.find(node, k, order)
+	return t != nil && t.GaveUp == 0
 }
 
 // watch adds a lease to those that passed ends by the clock.
@@ -309,15 +317,15 @@ func (l *Ledger) watch(master int, o openLease) {
 		return
 	}
 	all := append(l.open[group], o)
-	l.open[group] = all[max(0, len(all)-maxHolds):]
+	l.open[group] = all[max(0, len(all)-mostLocks):]
 }
 
 // several reports whether several nodes of one group have granted a lock. Each of them ends its own keys, so the lease
 // of a key may be over before its node shows that.
-func (l *Ledger) several(k lockKey) bool { return len(l.granters[k]) > 1 }
+func (l *Ledger) several(k Key) bool { return len(l.granters[k]) > 1 }
 
 // watchAll watches the leases of a lock that a second node is about to grant.
-func (l *Ledger) watchAll(node int, k lockKey) {
+func (l *Ledger) watchAll(node int, k Key) {
 	if !l.several(k) || l.keys.Get(k) == nil {
 		return
 	}

@@ -1,10 +1,10 @@
-package doctor
+package holders
 
 import "strings"
 
-// class returns a name without the parts that differ between locks of one kind. A part with digits
+// Class returns a name without the parts that differ between locks of one kind. A part with digits
 // is replaced by * if it is long, such as an id. In a short part, each number becomes #.
-func class(name string) string {
+func Class(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
 		n := i
@@ -47,9 +47,9 @@ func isWord(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// soundsLikeLock reports whether name has a word that programmers use for locks. Longer words that
+// SoundsLikeLock reports whether name has a word that programmers use for locks. Longer words that
 // contain such a word do not count: block, clock, leaderboard, release.
-func soundsLikeLock(name string) bool {
+func SoundsLikeLock(name string) bool {
 	name = notLocks().Replace(strings.ToLower(name))
 	for _, word := range []string{"lock", "mutex", "lease", "leader", "latch"} {
 		if strings.Contains(name, word) {
@@ -64,11 +64,14 @@ func notLocks() *strings.Replacer {
 		"lockout", "", "lockdown", "", "leaderboard", "", "release", "", "please", "")
 }
 
-// looksRandom reports whether value looks like a unique token: a UUID, hexadecimal digits, random
+// LongestToken is the number of bytes up to which a value may be a token.
+const LongestToken = 128
+
+// LooksRandom reports whether value looks like a unique token: a UUID, hexadecimal digits, random
 // bytes. Cached values often have digits, too, but they are longer, or they are sentences,
 // documents or addresses.
-func looksRandom(value string) bool {
-	if len(value) < 16 || len(value) > maxArg || isData(value) {
+func LooksRandom(value string) bool {
+	if len(value) < 16 || len(value) > LongestToken || isData(value) {
 		return false
 	}
 	for i := range len(value) {
@@ -117,18 +120,18 @@ func isData(value string) bool {
 	return word && binary
 }
 
-// isNumber reports whether value is a number, such as a time, an id or a count.
-func isNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }
+// IsNumber reports whether value is a number, such as a time, an id or a count.
+func IsNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }
 
-// isToken reports whether value names its owner. Values such as "1" or "locked" only mean that
+// IsToken reports whether value names its owner. Values such as "1" or "locked" only mean that
 // somebody holds the lock.
-func isToken(value string) bool {
-	return looksRandom(value) || len(value) >= 4 && strings.ContainsAny(value, "0123456789")
+func IsToken(value string) bool {
+	return LooksRandom(value) || len(value) >= 4 && strings.ContainsAny(value, "0123456789")
 }
 
-// family returns the part that the tokens of one process share. A token of Redisson is the id of
+// Family returns the part that the tokens of one process share. A token of Redisson is the id of
 // the process, a colon, and the id of the thread.
-func family(token string) string {
+func Family(token string) string {
 	if i := strings.LastIndexByte(token, ':'); i >= 16 {
 		return token[:i]
 	}

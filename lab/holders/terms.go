@@ -1,4 +1,4 @@
-package doctor
+package holders
 
 import (
 	"cmp"
@@ -44,11 +44,11 @@ type Vote struct {
 // jumps of their clocks (time.go). A clock that jumps does not end a term, and neither does a
 // master that loses its keys: the client does not notice. This is how Redlock breaks.
 func Terms(tables [][]Holding) []Term {
-	byKey := map[lockKey][]Vote{}
-	var keys []lockKey
+	byKey := map[Key][]Vote{}
+	var keys []Key
 	for master, table := range tables {
 		for _, h := range table {
-			k := lockKey{h.DB, h.Key}
+			k := Key{h.DB, h.Key}
 			if h.Joined {
 				continue // it may have several holders by design
 			}
@@ -70,10 +70,10 @@ func Terms(tables [][]Holding) []Term {
 func (h *Holding) holder(several bool) string {
 	switch {
 	case several && h.Hash && h.Name != "":
-		return h.Name + strings.TrimPrefix(h.Token, family(h.Token))
+		return h.Name + strings.TrimPrefix(h.Token, Family(h.Token))
 	case h.Name != "":
 		return h.Name + " (" + h.Token + ")"
-	case several || looksRandom(h.Token):
+	case several || LooksRandom(h.Token):
 		return h.Token
 	}
 	if h.Node != "" { // each node numbers its connections
@@ -83,7 +83,7 @@ func (h *Holding) holder(several bool) string {
 }
 
 // termsOf groups the votes on one key by holder and attempt.
-func termsOf(k lockKey, votes []Vote, majority int) []Term {
+func termsOf(k Key, votes []Vote, majority int) []Term {
 	slices.SortStableFunc(votes, func(a, b Vote) int { return cmp.Compare(a.Order, b.Order) })
 	open := map[string]int{} // the newest term of each holder
 	var terms []Term
@@ -92,7 +92,7 @@ func termsOf(k lockKey, votes []Vote, majority int) []Term {
 		if !known || terms[i].closedBefore(v) {
 			i = len(terms)
 			open[v.Holder] = i
-			terms = append(terms, Term{DB: k.db, Key: k.name, Holder: v.Holder})
+			terms = append(terms, Term{DB: k.DB, Key: k.Name, Holder: v.Holder})
 		}
 		terms[i].Votes = append(terms[i].Votes, v)
 	}
@@ -126,7 +126,7 @@ func (t *Term) closedBefore(v Vote) bool {
 
 // IsInside reports whether t is a read lock that the holder of a write lock took during that term.
 func (t *Term) IsInside(write Term) bool {
-	return t.Shared && !write.Shared && within(t.Votes[0].Token, write.Votes[0].Token) &&
+	return t.Shared && !write.Shared && Within(t.Votes[0].Token, write.Votes[0].Token) &&
 		write.From < t.From && (write.To == 0 || write.To > t.From)
 }
 
@@ -274,75 +274,15 @@ func (o Overlap) completedBy(master int, order int64) bool {
 	return last.Master == master && last.Order == order
 }
 
-// Finding returns the overlap as a finding.
-func (o Overlap) Finding() Finding {
-	first, second := o.First, o.Second
-	f := Finding{Pattern: TwoHolders, Key: first.Key, DB: first.DB, Count: 1}
-	for _, v := range first.Votes {
-		f.Steps = append(f.Steps, v.step())
-		if v.EndOrder != 0 && v.EndOrder <= second.From {
-			f.Steps = append(f.Steps, v.fate())
-		}
-	}
-	for _, v := range second.Votes {
-		f.Steps = append(f.Steps, v.step())
-	}
-	last := second.Votes[len(second.Votes)-1]
-	f.Client, f.Name, f.Time = last.Client, last.Granted.Name, last.Granted.Time
-	f.Why, f.Fix = howTwo(first, second, len(first.Votes) > 1)
-	return f
-}
-
-const (
-	waitLease = "keep a server that lost its keys away for longer than the longest lease; " +
-		"check a fencing token where the data is"
-
-	// RestartedWithout begins the step in which a server has started again and its disk does not have a lock.
-	RestartedWithout = "the server started again with what was on disk: "
-)
-
-// howTwo says how the second holder got the lock.
-func howTwo(first, second Term, several bool) (why, fix string) {
-	ends := map[End]bool{}
-	for _, v := range first.Votes {
-		ends[v.End] = ends[v.End] || v.EndOrder != 0 && v.EndOrder <= second.From
-	}
-	switch {
-	case ends[EndStolen] || ends[EndOverwritten]:
-		return "a command of another client took the lock from its first holder, and a second client got it: " +
-			"both believe that they hold it", compareAndDelete
-	case failedOver(first, second) != "":
-		return failedOver(first, second), waitReplicas
-	case forgotten(first, second) != "":
-		return forgotten(first, second), "make appendfsync always, or " + waitLease
-	case ends[EndLost] && !several:
-		return "the server lost the lock before the first holder's lease was over, and granted it again: " +
-				"both clients believe that they hold it",
-			waitLease
-	}
-	return advice(TwoHolders)
-}
-
-// forgotten says how a restart has lost the grant to the first holder, "" if none has.
-func forgotten(first, second Term) string {
-	for _, v := range first.Votes {
-		why, is := strings.CutPrefix(v.EndedBy.Command, RestartedWithout)
-		if is && v.EndOrder != 0 && v.EndOrder <= second.From {
-			return fmt.Sprintf("a restart made the lock of the first holder end %d ms after its grant: %s; then it was granted "+
-				"again: both clients believe that they hold it", v.Ended-v.Granted.Time, why)
-		}
-	}
-	return ""
-}
-
-func (v Vote) step() Step {
+// Step returns the grant as a step, with its master from 1.
+func (v Vote) Step() Step {
 	s := v.Granted
 	s.Master, s.Node = v.Master+1, v.Node
 	return s
 }
 
-// fate returns the step that ended the holding on its master.
-func (v Vote) fate() Step {
+// Fate returns the step that ended the holding on its master.
+func (v Vote) Fate() Step {
 	s := v.EndedBy
 	switch v.End {
 	case EndExpired:
