@@ -95,16 +95,16 @@ type Holding struct {
 	Asked, Awaited int64
 	Unconfirmed    bool
 
-	Renews int64 // the order of the grant that it certainly renews
-	since  mark  // the begin of the lease
+	Renews int64  // the order of the grant that it certainly renews
+	since  moment // the begin of the lease
 	least  struct {
 		lease int64 // ms; 0 means without end
-		since mark
+		since moment
 	}
 }
 
 // lasts gives a holding a lease: the longest that its holder may believe in, the shortest, or both.
-func (h *Holding) lasts(lease int64, since mark, longest, shortest bool) {
+func (h *Holding) lasts(lease int64, since moment, longest, shortest bool) {
 	if longest {
 		h.Lease, h.since = lease, since
 	}

@@ -116,7 +116,7 @@ func (l *Ledger) adds(node int, k Key, g Grant) {
 		l.asks(asker{node, g.Client}, asked{key: k, order: l.order, request: g.Request})
 	}
 	t := &tables[group][len(tables[group])-1]
-	t.lasts(g.Lease, l.times.mark(node), true, true)
+	t.lasts(g.Lease, l.times.moment(node), true, true)
 	if g.Unknown {
 		l.doubts(node, t, Doubt{Why: WhyLost, Step: g.Granted})
 	}
@@ -163,7 +163,7 @@ func (l *Ledger) Extended(master int, k Key, r Renewal) {
 		return
 	}
 	longer := t.Until != 0 && (r.Until == 0 || r.Until > t.Until)
-	t.lasts(LeaseOf(r.Time, r.Until), l.times.mark(master), r.Sure || longer, r.Sure || !longer)
+	t.lasts(LeaseOf(r.Time, r.Until), l.times.moment(master), r.Sure || longer, r.Sure || !longer)
 	if r.Sure || longer {
 		t.Until = r.Until
 	}

@@ -53,8 +53,8 @@ func (c *clock) aloneAt(tick int64) int64 {
 	return 0
 }
 
-// mark is a moment on a node, for since.
-type mark struct {
+// moment is a time on a node, for since.
+type moment struct {
 	node                        int
 	now, moved, ahead, together int64
 	tick                        int64
@@ -139,9 +139,9 @@ func (t *times) moves(master int, from, to int64, together bool) {
 	t.way.master, t.way.left, t.way.to, t.way.together = master, to-from, to, together
 }
 
-func (t *times) mark(master int) mark {
+func (t *times) moment(master int) moment {
 	c := &t.clocks[master]
-	m := mark{node: master, now: c.now, moved: c.moved, ahead: c.ahead, together: t.together, tick: t.tick, real: t.real}
+	m := moment{node: master, now: c.now, moved: c.moved, ahead: c.ahead, together: t.together, tick: t.tick, real: t.real}
 	if t.replicated {
 		for i := range t.clocks {
 			m.others = append(m.others, t.clocks[i].last)
@@ -152,7 +152,7 @@ func (t *times) mark(master int) mark {
 
 // since returns the ms that have passed for a holder since m, as a node shows it: at least, and at most. With byItself
 // only the clock of that node counts.
-func (t *times) since(m mark, node int, byItself bool) (least, most int64) {
+func (t *times) since(m moment, node int, byItself bool) (least, most int64) {
 	c := &t.clocks[node]
 	least, most = t.ran(m, node)
 	if byItself {
@@ -171,8 +171,8 @@ func (t *times) since(m mark, node int, byItself bool) (least, most int64) {
 }
 
 // ran returns for how long the clocks have run by themselves since m, as a node shows it: at least, and at most. The
-// mark is a moment on one node. On another node only the events around it are known.
-func (t *times) ran(m mark, node int) (least, most int64) {
+// m was read on one node. On another node only the events around it are known.
+func (t *times) ran(m moment, node int) (least, most int64) {
 	c := &t.clocks[node]
 	base, real := c.now-c.moved, (t.real-m.real)/1000
 	if node == m.node {
@@ -286,7 +286,7 @@ func (l *Ledger) takesBack(node int, k Key) {
 
 // isOver reports whether a lease of a lock has been over for at least by ms, by its holder's clock as a node shows it.
 // perhaps means that it may have been.
-func (l *Ledger) isOver(node int, k Key, lease int64, since mark, by int64) (certainly, perhaps bool) {
+func (l *Ledger) isOver(node int, k Key, lease int64, since moment, by int64) (certainly, perhaps bool) {
 	if lease <= 0 {
 		return false, false
 	}
