@@ -42,7 +42,7 @@ func (l *Ledger) Loses(node int, k Key, order int64, how *Failover) {
 		t.EndedBy = Step{Time: how.Time, Command: how.step()}
 	}
 	if t.GaveUp == 0 && t.RanOut == 0 {
-		l.watch(node, openLease{k, order})
+		l.opens(node, openLease{k, order})
 	}
 }
 
@@ -52,7 +52,7 @@ func (l *Ledger) LosesRenewal(node int, k Key, order int64, how *Failover) {
 	defer l.mu.Unlock()
 	if t := l.find(node, k, order); t != nil && t.Lost == nil {
 		t.Lost = how
-		l.watch(node, openLease{k, order})
+		l.opens(node, openLease{k, order})
 	}
 }
 

@@ -38,7 +38,7 @@ type openLease struct {
 
 // The bounds of memory.
 const (
-	mostLocks  = 4096 // and leases of a master that are watched
+	mostLocks  = 4096 // and open leases of a master
 	mostAskers = 2048 // connections
 	mostAsked  = 128  // grants of a connection before a WAIT
 	mostTwice  = 64   // grants of a lock that a new one is compared with
@@ -75,7 +75,7 @@ func (l *Ledger) Granted(node int, g Grant) (order int64, second *Overlap, late 
 	l.passed(node, g.Granted.Time)
 	l.takesBack(node, k)
 	l.grants(k, node)
-	l.watchAll(node, k)
+	l.opensAll(node, k)
 	l.order++
 	order = l.order
 	if l.start == 0 {
@@ -125,7 +125,7 @@ func (l *Ledger) adds(node int, k Key, g Grant) {
 		l.doubts(node, t, Doubt{Why: g.Doubt, Step: g.Granted})
 	}
 	if g.Loose || l.several(k) {
-		l.watch(node, openLease{k, l.order})
+		l.opens(node, openLease{k, l.order})
 	}
 }
 
@@ -176,7 +176,7 @@ func (l *Ledger) Extended(master int, k Key, r Renewal) {
 		l.doubts(master, t, r.Why)
 	}
 	if !r.Sure || t.End != "" {
-		l.watch(master, openLease{k, t.Order})
+		l.opens(master, openLease{k, t.Order})
 	}
 }
 
@@ -193,7 +193,7 @@ func LeaseOf(now, until int64) int64 {
 func (l *Ledger) Apart(master int, k Key, order int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.watch(master, openLease{k, order})
+	l.opens(master, openLease{k, order})
 }
 
 // Ending is how a master came not to keep a lock any more.
@@ -227,10 +227,10 @@ func (l *Ledger) Ended(master int, k Key, e Ending) *NoMajority {
 	case t.RanOut != 0:
 	case e.How == EndExpired && over:
 		if l.ranOut(master, t) {
-			l.watch(master, openLease{k, t.Order})
+			l.opens(master, openLease{k, t.Order})
 		}
 	default:
-		l.watch(master, openLease{k, t.Order})
+		l.opens(master, openLease{k, t.Order})
 	}
 	if e.How == EndExpired && l.masters > 1 {
 		return l.leftBehind(l.group(master), k, t)
@@ -286,7 +286,7 @@ func (l *Ledger) Regret(master int, k Key, order int64, why Doubt) {
 		why.Order, why.Step.Node = t.GaveUp, l.name(master)
 		t.MayGiveUp, t.GaveUp = t.GaveUp, 0
 		t.doubt(why)
-		l.watch(master, openLease{k, order})
+		l.opens(master, openLease{k, order})
 	}
 }
 

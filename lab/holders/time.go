@@ -171,7 +171,7 @@ func (t *times) since(m moment, node int, byItself bool) (least, most int64) {
 }
 
 // ran returns for how long the clocks have run by themselves since m, as a node shows it: at least, and at most. The
-// m was read on one node. On another node only the events around it are known.
+// moment was read on one node. On another node only the events around it are known.
 func (t *times) ran(m moment, node int) (least, most int64) {
 	c := &t.clocks[node]
 	base, real := c.now-c.moved, (t.real-m.real)/1000
@@ -247,8 +247,8 @@ func (l *Ledger) endLeases(master int) {
 }
 
 // ranOut notes that a lease is over. It returns true if only the moves of one node's clock say so: then the lease
-// has to be watched.
-func (l *Ledger) ranOut(node int, t *Holding) (watch bool) {
+// stays open.
+func (l *Ledger) ranOut(node int, t *Holding) (stays bool) {
 	t.RanOut = l.order
 	t.alone = l.groups != nil
 	return t.alone && !l.overTogether(node, t)
@@ -310,8 +310,8 @@ func (l *Ledger) Believes(node int, k Key, order int64) bool {
 	return t != nil && t.GaveUp == 0
 }
 
-// watch adds a lease to those that passed ends by the clock.
-func (l *Ledger) watch(master int, o openLease) {
+// opens adds a lease to those that passed ends by the clock.
+func (l *Ledger) opens(master int, o openLease) {
 	group := l.group(master)
 	if slices.Contains(l.open[group], o) {
 		return
@@ -324,14 +324,14 @@ func (l *Ledger) watch(master int, o openLease) {
 // of a key may be over before its node shows that.
 func (l *Ledger) several(k Key) bool { return len(l.granters[k]) > 1 }
 
-// watchAll watches the leases of a lock that a second node is about to grant.
-func (l *Ledger) watchAll(node int, k Key) {
+// opensAll opens the leases of a lock that a second node is about to grant.
+func (l *Ledger) opensAll(node int, k Key) {
 	if !l.several(k) || l.keys.Get(k) == nil {
 		return
 	}
 	for _, t := range l.keys.Get(k)[l.group(node)] {
 		if t.GaveUp == 0 && t.RanOut == 0 && t.Lease > 0 {
-			l.watch(node, openLease{k, t.Order})
+			l.opens(node, openLease{k, t.Order})
 		}
 	}
 	l.endLeases(node)
@@ -350,7 +350,7 @@ func (l *Ledger) Moved(master int, from, to int64, together bool) {
 	for k, tables := range l.keys.All() { // their keys will outlive their leases
 		for _, t := range tables[l.group(master)] {
 			if t.End == "" {
-				l.watch(master, openLease{k, t.Order})
+				l.opens(master, openLease{k, t.Order})
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func (l *Ledger) Awaited(node int, w Wait) {
 		if t == nil || t.GaveUp != 0 || t.Renewed > 0 || !a.isBefore(w.Request) {
 			continue
 		}
-		l.watch(node, openLease{a.key, a.order}) // it may be over although the key has not ended
+		l.opens(node, openLease{a.key, a.order}) // it may be over although the key has not ended
 		l.endLeases(node)
 		if l.order++; l.replied(t, &a, w) {
 			continue
