@@ -131,16 +131,3 @@ func TestMalformedCommandsAreHarmless(t *testing.T) {
 		}
 	}
 }
-
-func TestNamesThatDifferInNumbersAreOneClass(t *testing.T) {
-	for name, want := range map[string]string{
-		"lock:user:17":      "lock:user:#",
-		"lock:user:1234567": "lock:user:#",
-		"lock:9f86d081-884c-7d65-9a2f-eaa0c55ad015": "lock:*-#c-#d#-#a#f-*",
-		"lock:order":                         "lock:order",
-		"interop:ioredis 5.11.1:wakeup:2211": "interop:ioredis #.#.#:wakeup:#",
-		"{user1}:lock":                       "{user#}:lock",
-	} {
-		require.Equal(t, want, holders.Class(name), name)
-	}
-}
