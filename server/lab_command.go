@@ -68,6 +68,7 @@ type labState struct {
 	config    *config.Config // as it was at the start
 	crashing  *crash         // a LAB CRASH of this pass, nil for none
 	down      *reactor.Timer // until the server listens again, nil while it is up
+	retry     *reactor.Timer // to listen when that has failed, nil before
 	snapshots map[string]*snapshot
 
 	brakes brakes    // LAB REPLICATION

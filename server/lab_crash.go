@@ -119,8 +119,10 @@ func (end *crash) option(word string, arg []byte, longest int64, onDisk bool) er
 
 // crash makes the server what it is after its process was killed and started again. Only the lab
 // stays as it is. Every client loses the replies of this pass, except the callers of LAB CRASH: they
-// get theirs once the server listens again, or once it is down. LOSE NOTHING keeps what Redis has on
+// get theirs once the server has started again, or once it is down. LOSE NOTHING keeps what Redis has on
 // disk. That is neither scripts nor what CONFIG SET and ACL SETUSER have changed.
+//
+// Without DOWN the server never stops listening. A client that connects again after its reset always succeeds.
 func (l *labState) crash() {
 	switch {
 	case l.crashing == nil: // a script was cut, so it has come before its turn
@@ -151,7 +153,10 @@ func (l *labState) crash() {
 	clear(l.resumed)
 	l.resumed = l.resumed[:0]
 	l.startAgain(end.lose)
-	l.listeners.refuse()
+	if end.down > 0 || l.cfg.TLSPort != 0 && !l.handshakes.configure(false) {
+		l.listeners.refuse()
+	}
+	l.listeners.resetWaiting()
 	if l.down != nil { // a new DOWN replaces the old one
 		l.timers.Cancel(l.down)
 		l.down = nil
@@ -230,26 +235,41 @@ func (l *labState) startAgain(lose loss) {
 	l.replicas.configured()
 }
 
-// comeUp listens again where the server listened before. If another process has taken the port,
-// comeUp tries again later.
+// comeUp starts the server again. It listens where it listened before.
 func (l *labState) comeUp() {
 	l.down = nil
 	if l.loadFiles(); l.fatal != nil {
 		return
 	}
 	if err := l.openOrClose(); err != nil {
-		l.log('#', "Listening again after LAB CRASH: %v", err)
-		l.loop.After(100*time.Millisecond, func() time.Duration {
-			if len(l.listeners.all) == 0 && l.down == nil {
-				l.comeUp()
-			}
-			return 0
-		})
+		l.log('#', "Listening again after LAB CRASH: %v It tries again until it can.", err)
+		if l.retry != nil {
+			l.loop.Cancel(l.retry)
+		}
+		l.retry = l.loop.After(retryEvery, l.listenAgain)
 	}
 	if err := l.follow.start(); err != nil {
 		l.log('#', "Starting again after LAB CRASH: %v", err)
 	}
 	l.turnIfReached()
+}
+
+// retryEvery is how often a server tries to listen whose address somebody else has.
+const retryEvery = 100 * time.Millisecond
+
+// listenAgain tries to listen. The log has the reason why that has failed before, and gets it once.
+func (l *labState) listenAgain() (next time.Duration) {
+	if len(l.listeners.all) > 0 || l.refuses() { // somebody has sent LAB LISTEN, CONFIG SET or LAB CRASH
+		return 0
+	}
+	log := l.log
+	l.log = func(byte, string, ...any) {}
+	err := l.openOrClose()
+	if l.log = log; err != nil {
+		return retryEvery
+	}
+	l.log('*', "Listening again after LAB CRASH")
+	return 0
 }
 
 // restoreConfig undoes what CONFIG SET has changed.
@@ -267,6 +287,9 @@ func (l *labState) restoreConfig() {
 	}
 	*l.cfg = *l.config.Clone()
 	for _, name := range changed {
+		if name == "port" || name == "tls-port" || name == "bind" {
+			l.listeners.refuse() // comeUp listens at the old addresses
+		}
 		if l.Reconfigured != nil {
 			l.Reconfigured(l.cfg, name)
 		}

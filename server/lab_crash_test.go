@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"io"
 	"net"
 	"strconv"
@@ -201,6 +202,47 @@ func TestAMasterThatIsDownKeepsItsPort(t *testing.T) {
 	}
 	lab("RESET")
 	require.Equal(t, "PONG", dialMaster(t, m, 2).Do("PING").Str)
+}
+
+// A connection that nobody has accepted is reset, too. It stays in the queue of the listener, and what it has sent is
+// not executed.
+func TestACrashNeverRefusesAClient(t *testing.T) {
+	m := startMasters(t, 2)
+	addr := "127.0.0.1:" + strconv.Itoa(m[1].Port())
+	admin := dialMaster(t, m, 1)
+	ok(t, admin, "LAB", "MASTER", "2", "BLACKHOLE", "ON")
+	waits := redistest.Dial(t, addr)
+	require.NoError(t, waits.Send(resp.AppendRequest(nil, "SET", "k", "v")))
+	ok(t, admin, "LAB", "MASTER", "2", "CRASH", "LOSE", "NOTHING")
+	requireReset(t, waits)
+	ok(t, admin, "LAB", "MASTER", "2", "BLACKHOLE", "OFF")
+	require.Equal(t, int64(0), dialMaster(t, m, 2).Do("DBSIZE").Int)
+
+	stop, refused := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				refused <- nil
+				return
+			default:
+			}
+			c, err := net.Dial("tcp", addr)
+			switch {
+			case err == nil:
+				_ = c.(*net.TCPConn).SetLinger(0) // no port of this machine waits for late packets
+				_ = c.Close()
+			case !errors.Is(err, syscall.ECONNRESET): // the crash is allowed to reset it
+				refused <- err
+				return
+			}
+		}
+	}()
+	for range 200 {
+		ok(t, admin, "LAB", "MASTER", "2", "CRASH")
+	}
+	close(stop)
+	require.NoError(t, <-refused)
 }
 
 // The caller gets the reply through the master that it asked, although that master crashes too.

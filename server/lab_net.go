@@ -71,7 +71,7 @@ func (l *labState) openOrClose() error {
 		l.listeners.refuse()
 	case len(l.listeners.all) == 0:
 		if err := l.listeners.open(); err != nil {
-			l.listeners.close()
+			l.listeners.refuse()
 			return err
 		}
 	}

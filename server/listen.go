@@ -303,6 +303,20 @@ func (ls *listeners) refuse() {
 	ls.kept = kept
 }
 
+// resetWaiting resets the connections that nobody has accepted yet.
+func (ls *listeners) resetWaiting() {
+	for _, l := range ls.all {
+		for {
+			fd, _, err := accept(l.fd)
+			if err == nil {
+				resetEnd.close(fd)
+			} else if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED) {
+				break
+			}
+		}
+	}
+}
+
 func (ls *listeners) freePorts() {
 	for _, fd := range ls.kept {
 		_ = unix.Close(fd)
