@@ -48,6 +48,18 @@ func TestTheVerdictAndTheDoctorSayHowAFailoverGaveALockTwice(t *testing.T) {
 	require.Equal(t, sentence, doctor)
 }
 
+func TestAFailoverToACertainReplicaTurnsTheOthersToIt(t *testing.T) {
+	srv := miniredistest.Run(t, miniredistest.Replicas(2), atNoon())
+	second := srv.Replica(2)
+	srv.Synced()
+	srv.FailoverTo(second)
+	dialIn(t, second).Do("SET", "k", "v")
+	second.Synced()
+	for _, follower := range []*miniredistest.Server{srv, srv.Replica(1)} {
+		require.Equal(t, "v", dialIn(t, follower).Do("GET", "k").Str)
+	}
+}
+
 func TestALockThatWasReplicatedHasOneHolderAcrossAFailover(t *testing.T) {
 	srv := miniredistest.Run(t, miniredistest.Replicas(2), atNoon())
 	a, b := dialIn(t, srv), dialIn(t, srv.Replica(1))
