@@ -86,6 +86,52 @@ func TestNoPackageHasStateOfItsOwn(t *testing.T) {
 	}
 }
 
+// foreign has the variables of other packages that ours set, for the whole process.
+func foreign() map[string]string {
+	return map[string]string{
+		"github.com/yuin/gopher-lua.MaxArrayIndex": "the bound of an array, which no state of Lua has for itself",
+	}
+}
+
+func TestNoPackageSetsAVariableOfAnother(t *testing.T) {
+	set, files := sources(t)
+	found := map[string]bool{}
+	for _, f := range files {
+		if isTool(f.pkg) {
+			continue
+		}
+		paths := map[string]string{} // by the name that the file uses
+		for _, spec := range f.Imports {
+			path := strings.Trim(spec.Path.Value, `"`)
+			name := path[strings.LastIndexByte(path, '/')+1:]
+			if spec.Name != nil {
+				name = spec.Name.Name
+			}
+			paths[name] = path
+		}
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			for _, e := range targets(n) {
+				ast.Inspect(e, func(n ast.Node) bool {
+					s, ok := n.(*ast.SelectorExpr)
+					if !ok {
+						return true
+					}
+					if id, ok := s.X.(*ast.Ident); ok && id == root(e) && id.Obj == nil && paths[id.Name] != "" {
+						name := paths[id.Name] + "." + s.Sel.Name
+						require.Contains(t, foreign(), name, "%s: this sets it for the whole process", set.Position(e.Pos()))
+						found[name] = true
+					}
+					return true
+				})
+			}
+			return true
+		})
+	}
+	for name := range foreign() {
+		require.Contains(t, found, name, "nobody sets it any more: remove it from the list")
+	}
+}
+
 func variables(d *ast.GenDecl) (names []string) {
 	if d.Tok != token.VAR {
 		return nil
@@ -102,19 +148,23 @@ func variables(d *ast.GenDecl) (names []string) {
 
 // changed returns the variables that n assigns to: x for x, x.f, x[i] and *x.
 func changed(n ast.Node) (ids []*ast.Ident) {
-	var targets []ast.Expr
-	switch n := n.(type) {
-	case *ast.AssignStmt:
-		targets = n.Lhs
-	case *ast.IncDecStmt:
-		targets = []ast.Expr{n.X}
-	}
-	for _, e := range targets {
+	for _, e := range targets(n) {
 		if id := root(e); id != nil {
 			ids = append(ids, id)
 		}
 	}
 	return ids
+}
+
+// targets returns what n assigns to.
+func targets(n ast.Node) []ast.Expr {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		return n.Lhs
+	case *ast.IncDecStmt:
+		return []ast.Expr{n.X}
+	}
+	return nil
 }
 
 func root(e ast.Expr) *ast.Ident {
@@ -151,6 +201,7 @@ func starters() map[string]string {
 		"course/stage.New":                      "runs the masters of a story",
 		"course/claims.still":                   "a request whose reply comes when the server goes on",
 		"course/grade.start":                    "waits for the end of the student's program",
+		"lab/explore/trials.after":              "counts the steps of a limit",
 		"lab/explore/trials.ask":                "runs a test that another process has",
 		"lab/explore/trials.loop":               "one for each trial that runs",
 		"lab/explore/trials.run":                "waits until a rule holds a client",
