@@ -35,7 +35,8 @@ type following struct {
 	link      *link    // nil between two connections
 	sync      *syncing // a full synchronization under way, or nil
 	timer     *reactor.Timer
-	computing sync.WaitGroup // for the handshakes of TLS
+	asking    *asking        // for the address of the master, or nil
+	computing sync.WaitGroup // for the handshakes of TLS, and for asking
 	ticked    bool           // the timer has fired
 	downSince int64          // unix seconds, 0 if there was no link since it became a replica
 	warned    int64          // monotonic ns, when the log was told of writes that are not on the disk
@@ -171,6 +172,7 @@ func (f *following) promote() {
 
 // leave ends the link for good. What came of a full synchronization is thrown away.
 func (f *following) leave() {
+	f.stopAsking()
 	f.abortSync()
 	if f.link != nil {
 		f.hangUp()
@@ -230,6 +232,7 @@ func (f *following) tick() (again time.Duration) {
 
 // end is leave when the server has ended. A client frees the socket that it has.
 func (f *following) end() {
+	f.stopAsking()
 	f.abortSync()
 	if f.link != nil && f.link.client == nil {
 		f.hangUp()

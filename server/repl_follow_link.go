@@ -40,10 +40,23 @@ const (
 	resolveMost = 2 * time.Second
 )
 
-// connect begins to connect. It may fail at once, or later (replication.c: connectWithMaster). To resolve a name takes
-// its time, as in Redis.
+// connect begins to connect. It may fail at once, or later (replication.c: connectWithMaster). In Redis all clients
+// wait while the name of a master is resolved. Here a goroutine does that.
 func (f *following) connect() {
-	l, err := f.dial()
+	if f.asking != nil {
+		return
+	}
+	if to := peerAt(f.s, f.host, f.port); to != nil {
+		f.began(f.connectTo(to))
+	} else if addr, err := netip.ParseAddr(f.host); err == nil {
+		f.began(f.dial(addr))
+	} else {
+		f.ask(f.host)
+	}
+}
+
+// began takes a link that is about to be connected.
+func (f *following) began(l *link, err error) {
 	if err != nil {
 		f.s.log('#', "Unable to connect to MASTER: %v", err)
 		return
@@ -52,15 +65,41 @@ func (f *following) connect() {
 	f.s.log('*', "MASTER <-> REPLICA sync started")
 }
 
-func (f *following) dial() (*link, error) {
-	if to := peerAt(f.s, f.host, f.port); to != nil {
-		return f.connectTo(to)
+// asking is a search for the address of a master.
+type asking struct{ cancel context.CancelFunc }
+
+// ask resolves the name of the master, and then connects, unless stopAsking has ended that.
+func (f *following) ask(host string) {
+	ctx, cancel := context.WithTimeout(context.Background(), resolveMost)
+	a := &asking{cancel}
+	f.asking = a
+	f.computing.Add(1)
+	go func() {
+		defer f.computing.Done()
+		addrs, err := resolveMaster(ctx, host)
+		f.s.inbox.post(func() {
+			switch {
+			case f.asking != a:
+				return
+			case err == nil:
+				f.began(f.dial(addrs[0]))
+			default:
+				f.began(nil, err)
+			}
+			f.stopAsking()
+		})
+	}()
+}
+
+func (f *following) stopAsking() {
+	if f.asking != nil {
+		f.asking.cancel()
+		f.asking = nil
 	}
-	addrs, err := resolveMaster(f.host)
-	if err != nil {
-		return nil, err
-	}
-	addr := addrs[0].Unmap()
+}
+
+func (f *following) dial(addr netip.Addr) (*link, error) {
+	addr = addr.Unmap()
 	family := unix.AF_INET6
 	var to unix.Sockaddr = &unix.SockaddrInet6{Port: f.port, Addr: addr.As16()}
 	if addr.Is4() {
@@ -86,18 +125,17 @@ func (f *following) dial() (*link, error) {
 }
 
 // resolveMaster returns the addresses of a host, those of IPv4 first.
-func resolveMaster(host string) ([]netip.Addr, error) {
+func resolveMaster(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), resolveMost)
-	defer cancel()
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return a.Unmap().BitLen() - b.Unmap().BitLen() })
 	return addrs, err
 }
 
-// isSelf reports whether a host and a port are those of this server.
+// isSelf reports whether a host and a port are those of this server. It resolves a name only if the port is that of
+// this server. Then clients wait, because the reply depends on it.
 func (f *following) isSelf(host string, port int) bool {
 	switch {
 	case f.s.bubble != nil:
@@ -105,7 +143,9 @@ func (f *following) isSelf(host string, port int) bool {
 	case port != f.s.cfg.Port:
 		return false
 	}
-	addrs, _ := resolveMaster(host) // the link says later what is wrong with the name
+	ctx, cancel := context.WithTimeout(context.Background(), resolveMost)
+	defer cancel()
+	addrs, _ := resolveMaster(ctx, host) // the link says later what is wrong with the name
 	own, _ := net.InterfaceAddrs()
 	return slices.ContainsFunc(addrs, func(a netip.Addr) bool {
 		return a.IsLoopback() || a.IsUnspecified() || slices.ContainsFunc(own, func(o net.Addr) bool {

@@ -277,7 +277,7 @@ func (f *following) acknowledge(l *link) {
 func (f *following) everySecond() {
 	l := f.link
 	if l == nil {
-		if f.sync == nil {
+		if f.sync == nil && f.asking == nil {
 			f.s.log('*', "Connecting to MASTER %s:%d", f.host, f.port)
 			f.connect()
 		}

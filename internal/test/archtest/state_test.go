@@ -211,6 +211,7 @@ func starters() map[string]string {
 
 		"server.Run":             "one for each master behind the first",
 		"server.start":           "the executor of --exec queue",
+		"server.ask":             "resolves the name of a master",
 		"server.apart":           "finds a verdict or writes a log, which may take a second",
 		"server.elsewhere":       "fsyncs an append only file, at most one at a time",
 		"persist/snapshot.write": "writes a file, or to replicas, while commands go on",
