@@ -88,7 +88,7 @@ func roundTrips(b *testing.B, work int, main, thread side) {
 	b.ReportMetric((processorTime(b)-before)/float64(n), "cpu-ns/op")
 }
 
-// compute keeps the processor busy for so many steps of a nanosecond or so.
+// compute keeps the processor busy for that many steps of a nanosecond or so.
 //
 //go:noinline
 func compute(steps int) (x uint64) {

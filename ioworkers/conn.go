@@ -58,7 +58,7 @@
 // a request is less than half of what it is without threads. With a share for main, all threads
 // woken in every pass and no waiting, it was four fifths.
 //
-// Left out is Valkey 8's way: main hands single clients to threads through ring buffers and goes on
+// Left out is Valkey 8's way: main hands single clients to threads through ring buffers and continues
 // executing. That saves main the wait at the join. It saves time but no processor time, and it helps
 // where cores are idle. It would cost the picture above, where main only looks at what it owns.
 //

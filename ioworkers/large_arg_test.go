@@ -129,7 +129,7 @@ func TestThePoolKeepsOnlyMemoryForLargeCommands(t *testing.T) {
 	require.Empty(t, pool.large.inputs)
 }
 
-// A client goes on with small commands after a large one.
+// A client continues with small commands after a large one.
 func TestSmallCommandsAfterALargeOneAllocateNothing(t *testing.T) {
 	c, peer := pair(t)
 	pool := &Pool{}

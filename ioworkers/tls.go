@@ -78,7 +78,7 @@ func (c *Conn) SayGoodbye() {
 // nobody has looked at are always in the kernel, and the loop reports them. Redis decrypts one record and
 // keeps a list of connections that have more (tls.c: pending_list).
 //
-// The end of the input may come behind other bytes. Then read shuts the socket, so that the loop reports
+// The end of the input may come after other bytes. Then read shuts the socket, so that the loop reports
 // the end in its next pass.
 func (t *TLS) read(in *input, needs int) (n int, errno unix.Errno) {
 	t.socket.begin(max(len(in.room(needs)), readChunk) + readChunk/16)

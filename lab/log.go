@@ -16,7 +16,7 @@ const (
 	ReplyLost   Outcome = "reply lost"
 	ReplyLate   Outcome = "reply late"
 	ReplyCut    Outcome = "reply cut"
-	Held        Outcome = "held"    // another entry follows when the client goes on
+	Held        Outcome = "held"    // another entry follows when the client continues
 	Delayed     Outcome = "delayed" // another entry follows when it is executed
 	PushSkipped Outcome = "push skipped"
 	PushLate    Outcome = "push late"

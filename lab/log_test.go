@@ -57,7 +57,7 @@ func TestTheExportIsJSONWhateverClientsSend(t *testing.T) {
 	require.Equal(t, l.All(), h.Entries)
 }
 
-// Others read an export while the log goes on, and drops what it has exported.
+// Others read an export while the log continues, and drops what it has exported.
 func TestAnExportNeverChangesAndCostsNothing(t *testing.T) {
 	l := lab.NewLog(glob)
 	var exports []lab.History

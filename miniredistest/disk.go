@@ -58,7 +58,7 @@ func (d DiskControl) Slow(op DiskOp, by time.Duration) {
 	d.do("SLOW", string(op), millis(by))
 }
 
-// Torn lets so many bytes of each file stay at the next crash, although they were not fsynced.
+// Torn lets that many bytes of each file stay at the next crash, although they were not fsynced.
 func (d DiskControl) Torn(bytes int) {
 	d.s.t.Helper()
 	d.do("TORN", strconv.Itoa(bytes))

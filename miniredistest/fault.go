@@ -61,7 +61,7 @@ func (r *Rule) Client(glob string) *Rule { return r.with("CLIENT", glob) }
 // ClientID matches one client.
 func (r *Rule) ClientID(id int64) *Rule { return r.with("CLIENT", strconv.FormatInt(id, 10)) }
 
-// Order matches the client that was the nth to match, from 1. A connection that goes on for another one is the
+// Order matches the client that was the nth to match, from 1. A connection that continues for another one is the
 // same client. Nth then counts the matches of this client.
 func (r *Rule) Order(n int) *Rule { return r.with("ORDER", strconv.Itoa(n)) }
 

@@ -27,7 +27,7 @@ func (s *Server) Step() Step { return Step{s} }
 // Pause stops the loop at its next point. A server that sleeps stops when something arrives.
 func (st Step) Pause() { st.do("PAUSE") }
 
-// Next goes on until the next of a unit: none for an event, or HANDLER, CLIENT, COMMAND, PHASE, PASS, and
+// Next continues until the next of a unit: none for an event, or HANDLER, CLIENT, COMMAND, PHASE, PASS, and
 // then maybe a number.
 func (st Step) Next(words ...string) { st.do(append([]string{"NEXT"}, words...)...) }
 

@@ -75,7 +75,7 @@ func (t *Trial) FailNow() {
 	runtime.Goexit()
 }
 
-// Error breaks the invariant: it says what is wrong, and the trial goes on.
+// Error breaks the invariant: it says what is wrong, and the trial continues.
 func (t *Trial) Error(args ...any) { t.fail(fmt.Sprintln(args...)) }
 
 // Errorf is Error with a format.

@@ -30,7 +30,7 @@ type multiplexer interface {
 	// looked returns how many descriptors a wait looks at that finds this many ready.
 	looked(ready int) int
 
-	// calls returns how many system calls so many waits and changes have made.
+	// calls returns how many system calls that many waits and changes have made.
 	calls(waits, changes int64) int64
 
 	close()

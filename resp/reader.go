@@ -129,7 +129,7 @@ func orDefault(n, def int) int {
 	return n
 }
 
-// command reads one command at the front of buf and goes on where it stopped before (networking.c:
+// command reads one command at the front of buf and continues where it stopped before (networking.c:
 // processMultibulkBuffer). It is the general and slower path, for commands that arrive in pieces, break a rule
 // or are inline. It returns the length of the command, or 0 if bytes are missing.
 func (p *Parser) command(buf []byte, b *Batch) (int, error) {

@@ -58,7 +58,7 @@ type image struct {
 const (
 	captureRoom     = 64 << 10 // bytes that copies of small values in a batch share
 	captureOverhead = int(unsafe.Sizeof(Captured{}))
-	lendAt          = 16 << 10 // a string of so many bytes is not copied, but lent: see also pagedAt
+	lendAt          = 16 << 10 // a string of that many bytes is not copied, but lent: see also pagedAt
 )
 
 // Capture begins a capture. The one before must have ended.
@@ -78,7 +78,7 @@ func (ks *Keyspace) Capture() *Capture {
 	return c
 }
 
-// Step copies up to so many keys. It reports whether there are more.
+// Step copies up to that many keys. It reports whether there are more.
 func (c *Capture) Step(keys int) bool {
 	for len(c.images) > 0 {
 		m := c.images[0]

@@ -90,7 +90,7 @@ func (db *DB) expireKey(i uint32) {
 // Len is the number of keys. It includes overdue keys that nothing has looked up yet.
 func (db *DB) Len() int { return db.keys.Len() }
 
-// Expect makes room for so many keys, unless there are some already.
+// Expect makes room for that many keys, unless there are some already.
 func (db *DB) Expect(keys int) { db.keys.expect(keys) }
 
 // Expires is the number of keys with a TTL.

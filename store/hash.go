@@ -70,7 +70,7 @@ func (h *Hash) Get(field []byte) (value []byte, ok bool) {
 }
 
 // Expect prepares the hash for a command that sets args: field, value, field, value. If a pack may
-// not hold so many fields, the hash becomes a table at once, even if some of the fields are equal. An
+// not hold that many fields, the hash becomes a table at once, even if some of the fields are equal. An
 // empty hash gets the memory for all of them.
 func (h *Hash) Expect(args [][]byte) {
 	switch {

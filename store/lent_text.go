@@ -22,7 +22,7 @@ type lentText struct {
 }
 
 const (
-	pagedAt  = 8 << 20 // a lent string of so many bytes is a lentText; a shorter one is copied when it changes
+	pagedAt  = 8 << 20 // a lent string of that many bytes is a lentText; a shorter one is copied when it changes
 	pageSize = 64 << 10
 )
 

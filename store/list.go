@@ -57,7 +57,7 @@ func (l *List) Len() int {
 // Encoding is the reply of OBJECT ENCODING.
 func (l *List) Encoding() string { return l.e.encoding() }
 
-// Expect prepares the list for n more elements of so many bytes together. The list becomes a
+// Expect prepares the list for n more elements of that many bytes together. The list becomes a
 // quicklist if they may exceed a listpack (t_list.c: listTypeTryConversionAppend).
 func (l *List) Expect(n, bytes int) {
 	lp := listpackFrame + bytes

@@ -64,7 +64,7 @@ type chunk struct {
 	slots      uint8
 	fresh      uint8  // slots used so far
 	live       uint8  // slots in use
-	free       uint8  // 1 + the first freed slot, 0 for none; Node.next goes on
+	free       uint8  // 1 + the first freed slot, 0 for none; Node.next continues
 	class      uint8  // of the keys
 	isLent     bool   // somebody may read the slots until nodes.loan is over
 	prev, next uint32 // chunks of the class with free slots; next also links spare numbers

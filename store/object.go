@@ -116,7 +116,7 @@ func (e *entry) setPack(l *Pack) {
 // reserveMax bounds the memory that reserve allocates, in bytes. Larger arguments may not fit a pack.
 const reserveMax = 8192
 
-// reserve gives an empty collection a pack with room for entries of so many bytes together. A command
+// reserve gives an empty collection a pack with room for entries of that many bytes together. A command
 // that adds several entries then allocates once.
 func (e *entry) reserve(bytes int) {
 	if bytes <= reserveMax {

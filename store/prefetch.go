@@ -6,7 +6,7 @@ import "unsafe"
 const PrefetchMax = 64
 
 const (
-	prefetchMin   = 4096 // below so many keys, a table is in the cache anyway
+	prefetchMin   = 4096 // below that many keys, a table is in the cache anyway
 	prefetchNames = 1024 // more names would push the first ones out of the cache before they are used
 	prefetchChain = 3    // nodes of a bucket that are looked at; nine of ten keys are among the first two
 )

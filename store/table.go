@@ -156,7 +156,7 @@ func (t *Table[V]) grow() {
 	}
 }
 
-// expect makes room for so many keys if there is none yet. So the table need not rehash while they come (dict.c:
+// expect makes room for that many keys if there is none yet. So the table need not rehash while they come (dict.c:
 // dictExpand).
 func (t *Table[V]) expect(keys int) {
 	size := minSize

@@ -118,7 +118,7 @@ func (r *ring) add(q request) {
 	r.unsent++
 }
 
-// enter hands the queued requests to the kernel and waits for so many results.
+// enter hands the queued requests to the kernel and waits for that many results.
 func (r *ring) enter(wait uintptr) unix.Errno {
 	n, _, errno := unix.RawSyscall6(unix.SYS_IO_URING_ENTER, r.fd, uintptr(r.unsent), wait, enterGetEvents, 0, 0)
 	if errno == 0 {

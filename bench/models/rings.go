@@ -21,7 +21,7 @@ import (
 //	ring 1                              └─> thread 1: read, parse              └─> thread 1: write
 //	ring 2                              └─> thread 2: read, parse              └─> thread 2: write
 //
-// Main goes on while jobs are at work. As long as there are any, it does not sleep. The number of
+// Main continues while jobs are at work. As long as there are any, it does not sleep. The number of
 // threads at work follows the number of events. With few events main does all jobs by itself.
 type rings struct {
 	edge

@@ -216,7 +216,7 @@ func (c *check) flush() {
 }
 
 // base reads the RDB file at the beginning of a part. A single append only file says in an auxiliary field that it is
-// one. What stands behind any other RDB file no server reads.
+// one. What stands after any other RDB file no server reads.
 func (c *check) base(from io.Reader, size int64, path string) (int64, io.Reader, error) {
 	s := &rdb.Survey{Now: c.now.UnixMilli()}
 	c.part.rdb = s

@@ -204,7 +204,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 			}
 		}
 	}
-	signal.Ignore(syscall.SIGPIPE) // the server goes on when nobody reads its log (server.c: initServer)
+	signal.Ignore(syscall.SIGPIPE) // the server continues when nobody reads its log (server.c: initServer)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, append(crashSignals(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)...)
 	go obeySignals(signals, masters, log)

@@ -150,7 +150,7 @@ func begins(texts ...string) func(Event) bool {
 }
 
 // commands returns the commands that a client sent and the server executed, with such a beginning. A
-// command that a rule holds counts when it goes on.
+// command that a rule holds counts when it continues.
 func (r *Record) commands(name, text string) (sent []Event) {
 	for _, x := range r.all(at("x"), r.by(name), begins(text)) {
 		if x.B != inExec && x.B != inScript && r.reply(x).B != held {

@@ -57,7 +57,7 @@ func playDelete(s *story) {
 }
 
 // lateRelease: A takes the lock and its release is held. The lease ends, and B takes the lock. The release
-// goes on, and C tries.
+// continues, and C tries.
 func (s *story) lateRelease(a, b, c *client, key string, release ...string) {
 	a.lock(key)
 	if release[0] == "DEL" {

@@ -118,7 +118,7 @@ func playArrivals(s *story) {
 // hours is how many keys of playWheel live for an hour.
 const hours = 300
 
-// playWheel: among many keys three live 5 s, 13 s and 5 s. The clock goes on second by second.
+// playWheel: among many keys three live 5 s, 13 s and 5 s. The clock moves second by second.
 func playWheel(s *story) {
 	a := s.client("A")
 	s.freeze()

@@ -34,7 +34,7 @@ func (s *story) together(send func()) {
 func (s *story) still(do func()) {
 	passed := make(chan error, 1)
 	s.stopped(glass.Breakpoint{Name: "still", At: trace.Replied, Cmd: "dbsize"}, func() {
-		go func() { passed <- s.pass() }() // it returns when the server goes on
+		go func() { passed <- s.pass() }() // it returns when the server continues
 	}, do)
 	if s.err == nil {
 		s.check(<-passed)

@@ -95,7 +95,7 @@ func (s *story) users() (all []string) {
 }
 
 // steps sends an order, and holds each request that follows, over any connection. between acts before a
-// request goes on. steps returns the number in the answer, and the number of requests.
+// request continues. steps returns the number in the answer, and the number of requests.
 func (s *story) steps(p *program, order string, between func(request []string)) (answer, requests int) {
 	s.lab("FAULT ADD step ACTION HOLD")
 	p.send(order)

@@ -126,7 +126,7 @@ func wakeupGap(s *story) {
 			done(2)
 		}
 		a.releases("a", say{"a holds the lock, and b waits", "a 持有锁，b 在等待"})
-		s.lab("FAULT DEL gap") // b's request goes on
+		s.lab("FAULT DEL gap") // b's request continues
 		b.gets(say{"The lock was released just before request " + strconv.Itoa(request) + " of the waiter",
 			"锁恰好在等待者的第 " + strconv.Itoa(request) + " 个请求之前被释放"})
 		a.end()

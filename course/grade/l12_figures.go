@@ -21,7 +21,7 @@ const (
 	mostSpread = 0.20
 )
 
-// racer is a program with so many I/O threads, and what its turns have shown.
+// racer is a program with that many I/O threads, and what its turns have shown.
 type racer struct {
 	v       *service
 	threads int

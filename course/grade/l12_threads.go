@@ -33,7 +33,7 @@ func (s *story) needsThreads() {
 	s.want(s.run.threads.en == "", s.run.threads)
 }
 
-// serveWith starts the program with so many I/O threads.
+// serveWith starts the program with that many I/O threads.
 func (s *story) serveWith(threads int) *service {
 	return s.serve("IO_THREADS=" + strconv.Itoa(threads))
 }

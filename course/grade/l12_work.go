@@ -80,7 +80,7 @@ func (m *measured) figure(of func(parts) float64, at float64) float64 {
 	return all[int(at*float64(len(all)-1))]
 }
 
-// measure plays passes with so many I/O threads. A late reply does not matter here. If the process ends, what
+// measure plays passes with that many I/O threads. A late reply does not matter here. If the process ends, what
 // was measured before has to do.
 func (s *story) measure(threads int) *measured {
 	m := &measured{}
@@ -116,7 +116,7 @@ func (v *service) watchPasses(m *measured) {
 	}
 }
 
-// compare returns the parts of a pass in which so many bytes were sent.
+// compare returns the parts of a pass in which that many bytes were sent.
 func compare(before, after map[int]effort, bytes int64) parts {
 	part := func(figure func(effort) int64) (others float64, sum int64) {
 		most := int64(0)

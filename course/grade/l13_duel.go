@@ -12,7 +12,7 @@ import (
 )
 
 // duel is what lab 13 plays again and again: two owners want one lock, each in a process of its own. While a
-// failure holds one of them, the other one goes on. The processes live as long as the test.
+// failure holds one of them, the other one continues. The processes live as long as the test.
 type duel struct {
 	s      *story
 	leases bool // leases end while an owner is held, and so two owners may believe in the lock
@@ -113,7 +113,7 @@ func (r *round) releases(p *rival, when say) {
 		"%s：`release %s` 的回答是 `%s`，应为 `released`。"}, when.in(r.s.run.Lang), p.name, word)
 }
 
-// order sends an order to an owner. While it pauses, the other owner goes on.
+// order sends an order to an owner. While it pauses, the other owner continues.
 func (r *round) order(p *rival, verb string) (word string) {
 	other := r.a
 	if p == r.a {

@@ -75,7 +75,7 @@ func efforts(pids []int) (all map[int]effort, ok bool) {
 	return all, len(all) > 0
 }
 
-// usesNetpoll reports whether so many sockets of the program are registered with an epoll as Go's runtime
+// usesNetpoll reports whether that many sockets of the program are registered with an epoll as Go's runtime
 // does it: edge triggered, and for everything at once. Goroutines then wait for sockets, and no loop does.
 func (p *program) usesNetpoll(sockets int) bool {
 	for _, pid := range p.processes() {

@@ -51,7 +51,7 @@ func Text(p Place) string {
 	return string(name[:])
 }
 
-// cell is a rectangle of the world: its column and row after so many halvings. At the very end of
+// cell is a rectangle of the world: its column and row after that many halvings. At the very end of
 // the world both are one too large.
 type cell struct {
 	col, row uint32

@@ -143,7 +143,7 @@ func (s *Source) Fixed() uint64 { return s.p.fixed() }
 func (s *Source) Text() []byte { return s.p.text() }
 
 // Value reads a value behind its type. empty is that of a collection without elements, which Redis skips, because
-// some of its versions wrote such. Then there is no value, and the Source goes on behind it.
+// some of its versions wrote such. Then there is no value, and the Source continues after it.
 func (s *Source) Value(kind byte) (v store.Value, empty bool) {
 	v = s.p.value(kind)
 	if s.p.empty && s.err == nil {

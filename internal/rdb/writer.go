@@ -25,7 +25,7 @@ type form struct {
 	version int
 
 	// Of a file only:
-	named  bool // the name stands behind the type
+	named  bool // the name stands after the type
 	name   []byte
 	packer *packer      // compresses strings, nil for none
 	spill  func([]byte) // takes what is written while there may be much more, nil to keep all

@@ -8,7 +8,7 @@ type Stream struct {
 	ID, ID2 string // ID2 is NoID for none
 	Offset  int64  // the number of the last byte
 	Second  int64  // ID2 names the bytes before this one; -1 for none (server.h: second_replid_offset)
-	Size    int64  // bytes that the backlog keeps at least, if there were so many
+	Size    int64  // bytes that the backlog keeps at least, if there were that many
 	Active  bool   // there is a backlog
 
 	first, last *block
@@ -43,7 +43,7 @@ func (s *Stream) Begin(id string) {
 	s.Resume()
 }
 
-// Resume makes an empty backlog for the history that is already named: that of a master whose stream goes on here.
+// Resume makes an empty backlog for the history that is already named: that of a master whose stream continues here.
 func (s *Stream) Resume() {
 	s.first = newBlock(s.Offset+1, blockMin)
 	s.last, s.spare, s.spares, s.kept, s.room, s.Active = s.first, nil, 0, 0, blockMin, true

@@ -111,7 +111,7 @@ func (l *Logger) Text(text string) {
 }
 
 // write opens the file for each line, so that log rotation needs no signal. It ignores errors: a server
-// goes on without its log.
+// continues without its log.
 func (l *target) write(line string) {
 	if l.path == "" {
 		_, _ = io.WriteString(l.out, line)

@@ -30,7 +30,7 @@ const (
 
 	// Points that few passes meet.
 	LooksAgain Point = 'l' // A descriptors fired, B one of ByGather and BySlowScript; Client has the script
-	Back       Point = 'b' // A requests taken since LooksAgain; Client has the script, which goes on
+	Back       Point = 'b' // A requests taken since LooksAgain; Client has the script, which continues
 	Messaged   Point = 'm' // A bytes, B one of MessageNow and its like; Client gets them
 	Struck     Point = 'f' // a rule of the lab: Text has its name, its action, and what it strikes
 

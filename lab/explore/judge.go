@@ -320,7 +320,7 @@ func (e *Explorer) awake(t Trial, histories []lab.History) string {
 		case en.Event == lab.EventClock:
 			moved = held.Client != 0
 		case moved && en.Client == held.Client && en.master == held.master:
-			moved = false // it goes on
+			moved = false // it continues
 		case !moved || en.By != "" || len(en.Cmd) == 0 || en.Client == 0:
 		case slices.ContainsFunc(grants, func(g holders.Vote) bool { return grantedTo(g, en) }):
 		case e.renewsFor(en, held):

@@ -150,7 +150,7 @@ func (e *Explorer) alive(s Scene) []holders.Vote {
 }
 
 // leaseOf returns the orders that end the lease of the client that a rule holds, and the lease in ms. There are
-// none if it holds no lock, or if another client holds one too: its lease must not end while it goes on.
+// none if it holds no lock, or if another client holds one too: its lease must not end while it continues.
 func (e *Explorer) leaseOf(rule string, s Scene, p *point) (orders []Order, ms int64) {
 	held, ok := heldBy(rule, s.Histories)
 	if !ok {

@@ -82,7 +82,7 @@ type Finding struct {
 	SVG      map[string][]byte // the verdict's picture in each language, en and zh; nil if there is none
 	Loop     []byte            // the recording for the glass loop, nil if there is none
 
-	With, Without, Of int // how often it broke with and without the fault, in so many runs each
+	With, Without, Of int // how often it broke with and without the fault, in that many runs each
 }
 
 // OthersGoOn is the line among Finding.Commands where a person waits for the other clients. A test waits until

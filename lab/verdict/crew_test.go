@@ -306,7 +306,7 @@ func (c *crew) release(w *crewWorker, node int, key string) {
 	if !c.nodes[node].leads {
 		refused := map[bool]string{true: " refused"}[blind]
 		c.say(node, "%s %s = -READONLY x%s", w.name, line, refused)
-		if c.chance(2) { // else it goes on
+		if c.chance(2) { // else it continues
 			*mine = crewHold{}
 		}
 		return

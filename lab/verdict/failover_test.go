@@ -56,13 +56,13 @@ func nodes(t *testing.T, text string) []lab.History {
 			held[who] = strings.Join(e.Cmd, " ")
 		}
 		if e.Request = requests[who] + 1; e.By == "" {
-			requests[who]++ // a script stands behind its commands
+			requests[who]++ // a script stands after its commands
 		}
 		e.Mono, e.Seq = mono, int64(len(h.Entries)+1)
 		if e.By != "" {
 			e.Run = run
 		} else if e.Event == lab.EventCommand {
-			run++ // a script stands behind its commands
+			run++ // a script stands after its commands
 		}
 		h.Entries = append(h.Entries, e)
 	}

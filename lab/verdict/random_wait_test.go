@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// promote makes a replica a master. The old master goes on, or follows it.
+// promote makes a replica a master. The old master continues, or follows it.
 func (c *crew) promote() {
 	i := 1 + c.dice.IntN(len(c.nodes)-1)
 	n := c.nodes[i]

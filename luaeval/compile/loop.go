@@ -117,7 +117,7 @@ func (c *compiler) genericFor(s *ast.GenericForStmt) {
 	last := c.exprs(s.Exprs)
 	c.adjust(3, len(s.Exprs), &last)
 	c.f.free = base + 3
-	c.check(3) // a call of the iterator takes so many
+	c.check(3) // a call of the iterator takes that many
 	c.declare("(for generator)", "(for state)", "(for control)")
 	start := c.jump()
 	name := ""

@@ -189,7 +189,7 @@ func (k *keeper) save(path string, last int) error {
 	return on.SyncDir("/d/aof")
 }
 
-// pass appends some numbers, and tells somebody of them. It reports whether the server goes on.
+// pass appends some numbers, and tells somebody of them. It reports whether the server continues.
 func (k *keeper) pass() bool {
 	k.now += k.rand.Int64N(100)
 	if k.now >= k.slowTo {

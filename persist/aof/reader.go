@@ -106,7 +106,7 @@ func (r *reader) record() error {
 	return fmt.Errorf("a command begins with '*', and here is %q", mark[0])
 }
 
-// line reads a line of at most so many bytes with its end.
+// line reads a line of at most that many bytes with its end.
 func (r *reader) line(most int) ([]byte, error) {
 	n := int(min(int64(most), r.size-r.at))
 	b, err := r.in.Peek(n)

@@ -46,7 +46,7 @@ const (
 // After a failed fsync the page cache is clean and the bytes may be lost: nobody can try again. With Always that is
 // the end. With EverySec the Writer writes nothing more, and Err says so, until Turn and Trust.
 //
-// Turn goes on in another part. Nothing is written there before the old one is fsynced: what a crash loses is always
+// Turn continues in another part. Nothing is written there before the old one is fsynced: what a crash loses is always
 // the end. A write waits for that fsync for up to two seconds, and Flush waits after that.
 //
 // A Writer belongs to the goroutine that executes commands. Elsewhere, only the file is used.
@@ -281,7 +281,7 @@ func (w *Writer) Drain(now int64) error {
 	return w.failed
 }
 
-// Turn goes on in a new part, after Drain. If the old one cannot be trusted, Err says so until Trust.
+// Turn continues in a new part, after Drain. If the old one cannot be trusted, Err says so until Trust.
 func (w *Writer) Turn(to disk.File) {
 	switch {
 	case w.broken != nil:

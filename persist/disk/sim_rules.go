@@ -122,7 +122,7 @@ func (n *inode) lose(torn int) {
 	n.data, n.saved, n.unsaved, n.lost = n.data[:end], end, nil, nil
 }
 
-// Keep is a Crash that loses nothing: the process has ended, and the system goes on.
+// Keep is a Crash that loses nothing: the process has ended, and the system continues.
 func (d *Sim) Keep() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

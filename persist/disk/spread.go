@@ -4,7 +4,7 @@ package disk
 const spreadBytes = 4 << 20
 
 // Spread has new files written to the disk while they grow, so that the fsync at their end has little to do and other
-// fsyncs do not wait behind it (rio.c: rioSetAutoSync). It makes nothing durable. Files that cannot do that are written
+// fsyncs do not wait after it (rio.c: rioSetAutoSync). It makes nothing durable. Files that cannot do that are written
 // as without it.
 type Spread struct{ FS }
 
@@ -19,7 +19,7 @@ func (s Spread) Create(name string) (File, error) {
 
 // writesBack is a File that can have some of its bytes written to the disk.
 type writesBack interface {
-	// WriteBack begins to write so many bytes from a place on. With wait it returns when they are written.
+	// WriteBack begins to write that many bytes from a place on. With wait it returns when they are written.
 	WriteBack(from, bytes int64, wait bool) error
 }
 

@@ -241,7 +241,7 @@ func (f *full) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// While a save goes on for nothing, its half of a file would keep the disk full.
+// While a save continues for nothing, its half of a file would keep the disk full.
 func TestASaveEndsAtTheFirstErrorOfTheDisk(t *testing.T) {
 	ks := keyspace()
 	ks.DBs[0].Peek([]byte("k")).Put([]byte("k"), store.TextValue(bytes.Repeat([]byte("k"), 1000)), 0, store.Past{})

@@ -12,7 +12,7 @@ type Delay struct {
 	changed chan struct{}
 }
 
-// NewDelay returns a delay of so many microseconds.
+// NewDelay returns a delay of that many microseconds.
 func NewDelay(us int) *Delay {
 	d := &Delay{changed: make(chan struct{}, 1)}
 	d.us.Store(int64(us))
@@ -40,7 +40,7 @@ type Pace struct {
 // Pace is that of the file.
 func (s *Saving) Pace() Pace { return Pace{delay: s.Delay, stop: s.Stop} }
 
-// Wait comes behind each key.
+// Wait comes after each key.
 func (p *Pace) Wait() {
 	p.keys++
 	if p.delay == nil {

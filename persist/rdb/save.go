@@ -189,7 +189,7 @@ func (w *Writer) Key(name string, v store.Value, past store.Past) error {
 	return w.out.Err() // at once: while the rest is copied for nothing, a full disk would stay full
 }
 
-// End writes what stands behind the keys.
+// End writes what stands after the keys.
 func (w *Writer) End() error {
 	w.out.Bytes(opEOF)
 	if err := w.out.Flush(); err != nil {

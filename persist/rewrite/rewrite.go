@@ -105,7 +105,7 @@ func (w *Writer) elements(name string, n int, all iter.Seq[[]byte]) {
 	}
 }
 
-// part begins a command for the next elements, if it is time for one. left elements are to come, each of so many
+// part begins a command for the next elements, if it is time for one. left elements are to come, each of that many
 // arguments.
 func (w *Writer) part(name string, left *int, arguments int) {
 	if w.room == 0 {

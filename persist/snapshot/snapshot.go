@@ -122,7 +122,7 @@ func (s *Snapshot) Advance(clock func() int64, end int64) {
 	}
 }
 
-// hand hands the writer what was copied, if it is so many bytes.
+// hand hands the writer what was copied, if it is that many bytes.
 func (s *Snapshot) hand(least int) {
 	if written := s.queue.put(s.capture.Take(least)); written != nil {
 		s.capture.Reuse(written)

@@ -79,7 +79,7 @@ func (e event) wait(limit time.Duration) {
 }
 
 // play is one run of the scenario: a takes the lock, b tries, a releases, b takes. Each waits a moment for the other,
-// and then goes on alone.
+// and then continues alone.
 type play struct {
 	client                       explored
 	addr                         string

@@ -18,7 +18,7 @@
 //	REPLCONF version 9.1.2            ──>             only as Valkey: which RDB format it reads
 //	                                  <──  a line for each
 //	PSYNC id offset                   ──>
-//	                                  <──  +CONTINUE [id]           the stream goes on behind the offset
+//	                                  <──  +CONTINUE [id]           the stream continues after the offset
 //	                                  <──  +FULLRESYNC id offset    an RDB file comes first:
 //	                                  <──  $1234\r\n                its length, or
 //	                                  <──  $EOF:mark\r\n            40 bytes that come again behind it
@@ -27,7 +27,7 @@
 //	                                  <──  *3\r\n$3\r\nSET\r\n...   the stream: requests, for ever
 //
 // An offset counts the bytes of the stream. A replica that comes back names the last one that it has executed. The
-// master goes on behind it if it still has what follows.
+// master continues after it if it still has what follows.
 //
 // # A master that is none
 //
@@ -53,7 +53,7 @@ const (
 	keepRoom = 1 << 20
 )
 
-// Position is a place in the history of a master: so many bytes of the stream that has this ID.
+// Position is a place in the history of a master: that many bytes of the stream that has this ID.
 type Position struct {
 	ID     string // "" for none
 	Offset int64
@@ -91,8 +91,8 @@ type Kind uint8
 // The kinds of events.
 const (
 	None      Kind = iota // nothing before more bytes come
-	FullSync              // the master sends everything: At is where the stream goes on behind the file, if it knows
-	Continues             // the stream goes on behind At, whose ID may be new
+	FullSync              // the master sends everything: At is where the stream continues after the file, if it knows
+	Continues             // the stream continues after At, whose ID may be new
 	FileBegin             // Size is the number of bytes of the file, -1 if only its end will tell
 	FileData              // Data is a piece of the file
 	FileEnd               // the file is complete

@@ -68,7 +68,7 @@ func (l *Link) inline(rest []byte) (Event, error) {
 	return Event{Kind: Request, Data: rest[:end+1], At: l.count(end + 1)}, nil
 }
 
-// read goes on with a request. It reports whether the request is complete.
+// read continues with a request. It reports whether the request is complete.
 func (r *request) read(b []byte, most int) (complete bool, err error) {
 	if r.left == 0 {
 		n, ok, err := r.number(b, '*')

@@ -112,7 +112,7 @@ func TestPagesShareNothing(t *testing.T) {
 	require.Equal(t, len(p.Requests()), len(other.Requests()))
 }
 
-// A page whose scripts are frozen runs no timer. Another page goes on.
+// A page whose scripts are frozen runs no timer. Another page continues.
 func TestAFrozenPageStandsAlone(t *testing.T) {
 	url := serve(t, simple)
 	p, other := chromium.Start(t), chromium.Start(t)

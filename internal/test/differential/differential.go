@@ -32,7 +32,7 @@ import (
 type Options struct {
 	Seed   uint64
 	Count  int
-	For    time.Duration // how long instead of how many; a difference is reported then, and the run goes on
+	For    time.Duration // how long instead of how many; a difference is reported then, and the run continues
 	Groups []string
 	Valkey bool // the oracle is a valkey-server, and miniredisd plays one
 }

@@ -108,7 +108,7 @@ func (t *trial) begin() (*program, error) {
 	return t.start(t.driver.Program, environment(t.addrs()))
 }
 
-// addrs returns the addresses of the masters. Replicas come behind them.
+// addrs returns the addresses of the masters. Replicas come after them.
 func (t *trial) addrs() []string { return t.servers.Addrs[:max(t.Masters, 1)] }
 
 // limit is how long the program may take.

@@ -166,7 +166,7 @@ func (g *group) leave(worker string, at int) {
 	reply := g.send(worker, at, "EVAL @hash-release 1 lock:2 1000 uuid-of-"+worker+":1", "")
 	refused := strings.HasPrefix(reply, "-")
 	switch {
-	case refused && g.rand.IntN(2) == 0: // it goes on as if it held the lock
+	case refused && g.rand.IntN(2) == 0: // it continues as if it held the lock
 	case refused, reply == "(nil)", g.entered[worker] == 1, reply == "1" && g.rand.IntN(2) == 0:
 		g.say("gone " + worker + " lock:2")
 	case reply == "0":
