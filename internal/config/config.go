@@ -18,7 +18,7 @@
 //   - withheld: CONFIG SET refuses it. A file may set it without effect, because many files do
 //     (activedefrag).
 //
-// files.go finds data that redis-server would load and this server does not.
+// files.go finds an append only file that nobody loads, because appendonly is off.
 //
 // The server reads fields: cfg.MaxClients, cfg.Timeout. A row finds its field by a function. An inert
 // directive has no field; the Config keeps its text. A program may assign a field directly, and CONFIG

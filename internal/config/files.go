@@ -2,7 +2,7 @@ package config
 
 import "os"
 
-// Unread returns the paths of data that redis-server would load from dir at the start, and this server does not.
+// Unread returns the folder of the append only file if it exists and appendonly is off: then nobody loads it.
 func (c *Config) Unread() (paths []string) {
 	if c.AppendOnly {
 		return nil
