@@ -212,3 +212,19 @@ func TestLabResetHealsTheDiskAndKeepsItsFiles(t *testing.T) {
 	c = crashes(t, addr, c)
 	require.Equal(t, int64(4), c.Do("DBSIZE").Int)
 }
+
+// How long the server lived before its clock was set is not what a test sees.
+func TestASecondOfTheDiskBeginsWhenTheClockIsSetBack(t *testing.T) {
+	for _, lived := range []string{"0", "100", "500", "999", "1500"} {
+		addr, c := startDisk(t)
+		c.Do("LAB", "CLOCK", "ADVANCE", lived)
+		c.Do("LAB", "CLOCK", "SET", "1600000000000")
+		ok(t, c, "SET", "stock", "10")
+		c.Do("LAB", "CLOCK", "ADVANCE", "1000")
+		c.Do("LAB", "CLOCK", "ADVANCE", "900")
+		ok(t, c, "SET", "lock", "a")
+		c = crashes(t, addr, c)
+		require.Equal(t, "10", c.Do("GET", "stock").Str, lived)
+		require.True(t, c.Do("GET", "lock").Null, lived)
+	}
+}
