@@ -118,9 +118,13 @@ func labRows() []command.Row {
 		"O(1)",
 		"Lists the subcommands.", nil)
 	help.Do = command.Help
-	return append([]command.Row{container, help}, slices.Concat(clockRows(), faultRows(), holdRows(), logRows(),
-		netRows(), crashRows(), diskRows(), snapshotRows(), mastersRows(), doctorRows(), verdictRows(),
-		resetRows(), pushRows(), replicationRows(), topologyRows())...)
+	first := slices.Concat(clockRows(), faultRows(), holdRows(), logRows(), netRows(), crashRows(), snapshotRows(),
+		mastersRows(), doctorRows(), verdictRows(), resetRows())
+	second := slices.Concat(diskRows(), pushRows(), replicationRows(), topologyRows())
+	for i := range second {
+		second[i].Since = "0.2.0"
+	}
+	return slices.Concat([]command.Row{container, help}, first, second)
 }
 
 const (
