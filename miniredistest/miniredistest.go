@@ -109,7 +109,7 @@ type Masters []*Server
 // process is shared by the servers that were started together.
 type process struct {
 	masters server.Nodes // and their replicas
-	nodes   Masters        // the same
+	nodes   Masters      // the same
 	ended   chan error
 	names   []string // of the nodes, as prefixes
 	stop    sync.Once
