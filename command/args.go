@@ -119,7 +119,7 @@ func parsePopCount(args [][]byte) (int, error) {
 
 // clampRange turns the first and last position of a range into from:to within total. Negative positions
 // count from the end. A last position before the start means the start (t_string.c: getrangeCommand).
-// The range is empty if both positions are negative and first is behind last.
+// The range is empty if both positions are negative and first is after last.
 func clampRange(first, last, total int64) (from, to int64) {
 	if first < 0 && last < 0 && first > last {
 		return 0, 0

@@ -119,7 +119,7 @@ func (s *sorter) arrange() {
 	s.order = s.order[from:to]
 }
 
-// rank gives each item a rank: its score, or the eight bytes of its text behind those that all
+// rank gives each item a rank: its score, or the eight bytes of its text after those that all
 // texts share.
 func (s *sorter) rank() {
 	shared := 0

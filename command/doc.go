@@ -12,7 +12,7 @@
 //	                    ├─ run ──> calls[Depth] ──────────────┼──> get(c *Call) ──> store.DB
 //	                    │                                     │      appends one reply
 //	                    ├─ finish: the reply is complete <────┘
-//	                    ├─ sendPending: messages behind the reply
+//	                    ├─ sendPending: messages after the reply
 //	                    └─ Waiters.ServeReady: blocked clients whose keys have something new
 //
 // The executor calls the server through Host (host.go), and a lab through Observer (observer.go).

@@ -116,7 +116,7 @@ func (k *KeySpec) begin(args [][]byte) int {
 	return 0
 }
 
-// span returns the range of keys from begin on. If there are none, last is before first or behind the
+// span returns the range of keys from begin on. If there are none, last is before first or after the
 // arguments.
 func (k *KeySpec) span(args [][]byte, begin int) (first, last, step int) {
 	if begin >= len(args) {

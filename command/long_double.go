@@ -227,7 +227,7 @@ func (v *longDouble) minus(hi, lo uint64, lost bool) {
 	v.round(hi<<zeros|lo>>(64-zeros), lo<<zeros, lost)
 }
 
-// round makes mant the mantissa. lo are the bits behind it, and lost reports whether there are more.
+// round makes mant the mantissa. lo are the bits after it, and lost reports whether there are more.
 func (v *longDouble) round(mant, lo uint64, lost bool) {
 	v.mant = mant
 	if lo > highBit || lo == highBit && (lost || mant&1 == 1) {

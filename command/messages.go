@@ -11,7 +11,7 @@ import (
 //
 //	PUBLISH ─> publish ─> publishTo ─> send ─┐
 //	event of a key ─> publish                ├─> post ─┬─> Host.Deliver      to another client
-//	Tracking.tell ───────────────────────────┘         └─> behind the reply  to the running client
+//	Tracking.tell ───────────────────────────┘         └─> after the reply  to the running client
 type messages struct {
 	ex      *Executor
 	room    []byte // to encode the next message in

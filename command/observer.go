@@ -9,7 +9,7 @@ import (
 // Executor.Observer is nil, and nothing here is called. The rules of Host hold: every call is on the
 // executor's goroutine, and slices are valid until a method returns.
 type Observer interface {
-	// Answered is called when the reply to a request of s stands in w behind mark, at once or after
+	// Answered is called when the reply to a request of s stands in w after mark, at once or after
 	// a wait. CLIENT REPLY has not removed the reply yet, and Answered may replace it. cmd is nil
 	// for an unknown command. ran is false for a request that was refused or queued.
 	Answered(s *Session, cmd *Command, args [][]byte, w *resp.Writer, mark int, ran bool)

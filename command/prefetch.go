@@ -46,7 +46,7 @@ func (ex *Executor) Prefetch(db int, requests [][][]byte) {
 	ex.KS.DBs[db].Prefetch(wanted)
 }
 
-// appendWanted appends up to fewKeys keys of a request. The words behind the only key of a command may name
+// appendWanted appends up to fewKeys keys of a request. The words after the only key of a command may name
 // an element.
 func (t *Table) appendWanted(wanted [][][]byte, args [][]byte) [][][]byte {
 	if len(args) == 2 { // the other word is a key, or the command has none

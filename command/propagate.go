@@ -62,7 +62,7 @@ func (p *Propagation) Watch(fn func(c *Call)) {
 func (p *Propagation) listen(f *feed, fn func(unit []byte)) {
 	f.to, f.db = fn, -1
 	if fn == nil {
-		f.ops = 0 // an EXEC has ended it, behind changes of its own
+		f.ops = 0 // an EXEC has ended it, after changes of its own
 	}
 	p.listens()
 }

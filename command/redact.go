@@ -30,7 +30,7 @@ func indexes(first, end int) (all []int) {
 	return all
 }
 
-// helloSecrets returns the name and the password behind AUTH.
+// helloSecrets returns the name and the password after AUTH.
 func helloSecrets(args [][]byte) []int {
 	for i := 2; i+2 < len(args); i++ {
 		switch {
@@ -43,7 +43,7 @@ func helloSecrets(args [][]byte) []int {
 	return nil
 }
 
-// migrateSecrets returns the password behind AUTH, and the name and password behind AUTH2.
+// migrateSecrets returns the password after AUTH, and the name and password after AUTH2.
 func migrateSecrets(args [][]byte) (secrets []int) {
 	for i := 6; i < len(args) && !is(args[i], "keys"); i++ {
 		n := 0

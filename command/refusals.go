@@ -6,7 +6,7 @@ import (
 )
 
 // Refusals says what keeps a server from executing all that it could (server.c: processCommand). It is empty on a
-// plain server. So a request meets one test, and only behind it the states of files, replicas and pauses.
+// plain server. So a request meets one test, and only after it the states of files, replicas and pauses.
 type Refusals struct {
 	ex *Executor
 	on State

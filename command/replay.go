@@ -23,7 +23,7 @@ func (ex *Executor) StartReplay() *Replay {
 	return &Replay{ex: ex, s: Session{Authenticated: true, Proto: 2}, w: resp.Writer{Proto: 2}}
 }
 
-// Do executes a command, or queues it behind MULTI. args are valid until it returns. The error says that this server
+// Do executes a command, or queues it after MULTI. args are valid until it returns. The error says that this server
 // cannot.
 func (r *Replay) Do(args [][]byte) error {
 	ex, s := r.ex, &r.s

@@ -154,14 +154,14 @@ type KeySpec struct {
 	Flags KeyFlag
 
 	Index   int    // the search begins at this argument ...
-	Keyword string // ... or behind this word. The word is searched from Index on, backwards if negative.
+	Keyword string // ... or after this word. The word is searched from Index on, backwards if negative.
 
 	// A range of keys up to Last, which counts from the beginning (if negative, from the end of the
 	// arguments). Every Step-th argument is a key. With a Last of -1 and a Limit of n, the range ends
 	// after the n-th part of the remaining arguments.
 	Last, Step, Limit int
 
-	// With NumKeys, the number of keys stands at the beginning, and the keys First places behind it.
+	// With NumKeys, the number of keys stands at the beginning, and the keys First places after it.
 	NumKeys bool
 	First   int
 

@@ -12,7 +12,7 @@ import (
 //
 //	name            an argument; its type follows from the name, or is given: name:double
 //	TOKEN           a literal word, whose name may be given: change:CH
-//	TOKEN name      an argument behind a literal word
+//	TOKEN name      an argument after a literal word
 //	[ x ]           x is optional
 //	( x ) , x | y   a group; one of several; it has the name of its first argument
 //	[range: x y]    a name for the group in brackets
@@ -85,7 +85,7 @@ func (p *syntaxParser) item() Argument {
 	}
 }
 
-// token reads a word and the argument behind it, if any.
+// token reads a word and the argument after it, if any.
 func (p *syntaxParser) token(w string) Argument {
 	word, repeated := strings.CutSuffix(w, "+")
 	switch next := p.peek(); {

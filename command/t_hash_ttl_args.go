@@ -41,7 +41,7 @@ func fieldsAt(args [][]byte, from int) int {
 	return 0
 }
 
-// countedFields returns the arguments behind FIELDS numfields, which are at a place. Each field has size of them.
+// countedFields returns the arguments after FIELDS numfields, which are at a place. Each field has size of them.
 func countedFields(args [][]byte, at, size int) ([][]byte, error) {
 	n, err := parseInt(args[at+1])
 	if err != nil {

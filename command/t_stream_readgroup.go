@@ -115,7 +115,7 @@ func readAsConsumer(c *Call, o *readOptions, i int) bool {
 	return true
 }
 
-// readFresh writes entries that the group has not delivered yet, behind n other ones, and returns their number.
+// readFresh writes entries that the group has not delivered yet, after n other ones, and returns their number.
 func readFresh(
 	c *Call, o *readOptions, key []byte, s *store.Stream, g *store.StreamGroup, consumer *store.StreamConsumer, n int,
 ) (fresh int) {

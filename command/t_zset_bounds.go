@@ -6,7 +6,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// parseScoreRange parses the two ends of a range of scores. A "(" excludes the number behind it
+// parseScoreRange parses the two ends of a range of scores. A "(" excludes the number after it
 // (t_zset.c: zslParseRange).
 func parseScoreRange(low, high []byte) (r store.ScoreRange, err error) {
 	if r.Min, r.MinEx, err = parseScoreEnd(low); err != nil {
@@ -34,7 +34,7 @@ func parseScoreEnd(arg []byte) (v float64, ex bool, err error) {
 	return v, ex, nil
 }
 
-// parseLexRange parses the two ends of a range of names: "[" includes the name behind it, "("
+// parseLexRange parses the two ends of a range of names: "[" includes the name after it, "("
 // excludes it, "-" and "+" are before and after all names (t_zset.c: zslParseLexRange).
 func parseLexRange(low, high []byte) (r store.LexRange, err error) {
 	if r.Min, err = parseLexEnd(low); err != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // requests is the queue of a transaction. A block holds commands and the bytes of their arguments, each
-// behind its length. So a million queued commands take little more memory than the client has sent: a
+// after its length. So a million queued commands take little more memory than the client has sent: a
 // full block is never copied, and it holds few pointers.
 type requests struct {
 	blocks []*queueBlock

@@ -9,7 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// fromReply converts the reply at b[i:] to a Lua value, and returns the position behind it. The
+// fromReply converts the reply at b[i:] to a Lua value, and returns the position after it. The
 // reply is well formed: it is the server's own.
 func (e *Engine) fromReply(l *lua.LState, b []byte, i int) (lua.LValue, int) {
 	line, next := replyLine(b, i)

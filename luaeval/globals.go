@@ -148,7 +148,7 @@ func isCounted(v lua.LValue) bool {
 }
 
 // errorText returns the error line of an uncaught error: the err of a table, or else the text
-// behind ERR.
+// after ERR.
 func (e *Engine) errorText(v lua.LValue) string {
 	if over := e.limits.Over(); over != nil { // its text without the position that gopher-lua adds
 		return "ERR " + over.Error()

@@ -53,7 +53,7 @@ func (b *Batch) take(buf []byte, maxArgs, maxBulk int) int {
 	taken := 0
 	for {
 		count, i := header(buf, taken, '*')
-		// The shortest argument is `$0\r\n\r\n`. A count with too few bytes behind it reserves no room.
+		// The shortest argument is `$0\r\n\r\n`. A count with too few bytes after it reserves no room.
 		if uint(count-1) >= uint(min(maxArgs, (len(buf)-i)/6)) {
 			break
 		}

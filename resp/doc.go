@@ -11,7 +11,7 @@
 // The caller owns one input buffer for each connection. After each read it calls [Parser.Parse] with
 // every byte that is not consumed yet. Parse appends complete commands to a [Batch]. The front of a
 // command that is still arriving stays in the buffer, and the caller passes it again with more bytes
-// behind it.
+// after it.
 //
 // The parser remembers how far it has understood the rest. It keeps offsets and not pointers, so the
 // caller may move the buffer. This makes the work linear. A parser that starts at the front after each

@@ -67,7 +67,7 @@ func (a *admin) info(c *command.Call) error {
 	return nil
 }
 
-// reply replies with a text that was written behind a.text[:0], and keeps its memory for the next one.
+// reply replies with a text that was written after a.text[:0], and keeps its memory for the next one.
 func (a *admin) reply(c *command.Call, text []byte) {
 	if c.Proto < 3 { // a verbatim string is a bulk string then
 		c.Bulk(text)

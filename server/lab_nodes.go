@@ -83,7 +83,7 @@ func (l *labState) hearLinks() {
 // linkSilence is how long nothing may come over a link that works, in real ns. An acknowledgement comes each second.
 const linkSilence = 5_000_000_000
 
-// effect is the place in the stream behind what was done last: see lab.Entry.
+// effect is the place in the stream after what was done last: see lab.Entry.
 func (l *labState) effect() int64 {
 	if l.follow.host != "" {
 		return l.replicas.stream.Offset

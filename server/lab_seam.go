@@ -96,7 +96,7 @@ type fault struct {
 
 // late is a reply or message that a rule keeps back until its timer runs.
 type late struct {
-	from  int // offset of a reply in the client's output; everything behind it waits as well
+	from  int // offset of a reply in the client's output; everything after it waits as well
 	due   bool
 	timer *reactor.Timer
 }
@@ -132,7 +132,7 @@ func (l *labState) serveOthersOfLab() (stop bool) {
 	switch end := l.crashing; {
 	case end == nil:
 	case l.keepsKeys(end.lose) && l.ex.HasHalf():
-		for _, c := range end.by { // the reply comes behind the crash
+		for _, c := range end.by { // the reply comes after the crash
 			c.protected = true
 			l.unqueue(c)
 		}

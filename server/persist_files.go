@@ -188,7 +188,7 @@ func (p *persistence) loadAll() error {
 	return nil
 }
 
-// started goes on with the start of the server behind the loading in Run, or ends it.
+// started continues the start of the server after the loading in Run, or ends it.
 func (p *persistence) started(err error) {
 	if err == nil {
 		err = p.s.parts.start()

@@ -30,7 +30,7 @@ type loading struct {
 	done   func(error) // gets what load returns
 	err    error
 
-	mark     int64 // bytes of a file: behind them comes the next rest
+	mark     int64 // bytes of a file: after them comes the next rest
 	reads    int64 // bytes that were read since the last rest
 	commands int   // since the last rest
 }
@@ -109,7 +109,7 @@ func (l *loading) rest() error {
 	return nil
 }
 
-// loadedKey is called behind each key of an RDB file, which ends at a byte of it.
+// loadedKey is called after each key of an RDB file, which ends at a byte of it.
 func (p *persistence) loadedKey(end int64) error {
 	slept, l := p.delay(), p.loading
 	if l == nil || end < l.mark && !slept {
@@ -119,7 +119,7 @@ func (p *persistence) loadedKey(end int64) error {
 	return l.rest()
 }
 
-// loadedCommand is called behind each command of an append only file.
+// loadedCommand is called after each command of an append only file.
 func (p *persistence) loadedCommand() error {
 	slept, l := p.delay(), p.loading
 	if l == nil {

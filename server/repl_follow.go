@@ -26,7 +26,7 @@ type following struct {
 	port int
 
 	// What is executed is the history of replicas.stream: its ID, and its offset.
-	known   bool   // the master may go on behind it (server.h: cached_master)
+	known   bool   // the master may go on after it (server.h: cached_master)
 	db      int    // that the stream has selected
 	partial []byte // of the stream: a transaction whose end has not come
 

@@ -67,7 +67,7 @@ func (f *following) mustWait() bool {
 }
 
 // readAhead takes bytes of the stream that a pause keeps from being executed. It takes no more than a read or two: the
-// rest stays in the kernel. What ends the connection is seen behind the pause.
+// rest stays in the kernel. What ends the connection is seen after the pause.
 func (f *following) readAhead(l *link) {
 	if f.sync != nil || l.talk.Unread() >= linkChunk || l.client.closed {
 		f.watch(l, false)
@@ -201,7 +201,7 @@ func (f *following) accepted(l *link, e follow.Event) {
 	f.s.failover.done()
 }
 
-// goOn begins the stream behind what is executed.
+// goOn begins the stream after what is executed.
 func (f *following) goOn(l *link, at follow.Position) {
 	f.s.replicas.goOnAs(at.ID)
 	f.begin(l)

@@ -22,7 +22,7 @@ import (
 //
 // Nothing waits for bytes or for the disk's end of a file: the loader goes on with each piece.
 type syncing struct {
-	at     follow.Position // of the stream behind the file
+	at     follow.Position // of the stream after the file
 	begun  bool            // the master has said where the file ends
 	size   int64           // -1 if only its end will tell
 	read   int64           // bytes that have come
@@ -271,7 +271,7 @@ type loader struct {
 	stop   func()
 	wait   func(struct{}) bool
 	chunk  []byte
-	source error // what Read returns behind the last piece
+	source error // what Read returns after the last piece
 	over   bool
 	err    error
 }

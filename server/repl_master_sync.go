@@ -22,7 +22,7 @@ import (
 type fullSync struct {
 	members  []*client
 	offset   int64
-	mark     string              // behind the keys; "" if they come from a file
+	mark     string              // after the keys; "" if they come from a file
 	snapshot *snapshots.Snapshot // of a stream
 	handed   handed              // what the members get of it
 	ended    bool                // the writer has written everything

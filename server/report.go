@@ -32,7 +32,7 @@ func (r *report) fields(pairs ...any) {
 	}
 }
 
-// decimal writes a number with that many decimals, and a unit behind it.
+// decimal writes a number with that many decimals, and a unit after it.
 func (r *report) decimal(name string, v float64, decimals int, unit string) {
 	r.b = strconv.AppendFloat(append(append(r.b, name...), ':'), v, 'f', decimals, 64)
 	r.b = append(append(r.b, unit...), "\r\n"...)

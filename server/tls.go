@@ -99,7 +99,7 @@ func (hs *handshakes) waits(h *handshake, room bool) {
 }
 
 // shaken makes a client of a connection whose handshake is over (networking.c: clientAcceptHandler). The
-// client may have sent requests behind it, which nothing would report again.
+// client may have sent requests after it, which nothing would report again.
 func (hs *handshakes) shaken(h *handshake, err error) {
 	hs.endTurn(h)
 	if h.gone {

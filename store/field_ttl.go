@@ -154,7 +154,7 @@ func (t *timedHash) take(place uint32) {
 	}
 }
 
-// up moves the element at a place towards the front, behind all earlier ones. It returns its new place.
+// up moves the element at a place towards the front, after all earlier ones. It returns its new place.
 func (t *timedHash) up(place uint32) uint32 {
 	for place > 0 {
 		above := (place - 1) / 2

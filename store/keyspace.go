@@ -238,7 +238,7 @@ func (ks *Keyspace) NextDeadline() int64 {
 const expireBudget = 1000
 
 // ExpireDue deletes keys and fields whose time has come at Now (expire.c: activeExpireCycle). It returns false if more
-// are due. Each call begins behind the database where the one before has stopped, so that none waits for ever.
+// are due. Each call begins after the database where the one before has stopped, so that none waits for ever.
 func (ks *Keyspace) ExpireDue() (done bool) {
 	left := expireBudget
 	for range ks.DBs {

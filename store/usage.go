@@ -8,7 +8,7 @@ import (
 
 // This file estimates the memory that a key takes in redis-server 7.2 with jemalloc, for MEMORY USAGE. So tests of
 // sizes, and people who plan for Redis, get its numbers. What a key takes here is Key.mem, and used_memory adds that
-// up. What Redis measures and this server does not have is taken as it is on average: spare room behind a string that
+// up. What Redis measures and this server does not have is taken as it is on average: spare room after a string that
 // has grown, the levels of a skiplist, and a table that is being moved to a larger one.
 
 // Sizes of Redis's structures on 64 bits.

@@ -201,7 +201,7 @@ func (z *ZSet) insertPacked(l *Pack, member []byte, score float64) {
 	z.e.setPack(l)
 }
 
-// place is the position of the first entry behind (score, member), or -1. Like locate, it reads the
+// place is the position of the first entry after (score, member), or -1. Like locate, it reads the
 // bytes of the pack itself: both visit half of the entries in each ZADD.
 func place(l *Pack, member []byte, score float64) Pos {
 	b := l.b

@@ -43,7 +43,7 @@
 //
 //   - OP_GETGLOBAL, OP_SELF and instructions whose names end in KS read a list of constants that
 //     only gopher-lua's compiler can fill. OP_GETTABLE and OP_SETTABLE take their place.
-//   - OP_CALL and OP_VARARG empty all registers behind the values that they set. So both are only used
+//   - OP_CALL and OP_VARARG empty all registers after the values that they set. So both are only used
 //     with the first free register.
 //   - A tail call does not copy the last register of a function. So every function has one more.
 //   - OP_MOD, OP_POW, OP_CONCAT and OP_FORPREP compute or convert differently from Lua. So `%`, `^`

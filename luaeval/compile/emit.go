@@ -105,7 +105,7 @@ func (c *compiler) nils(from, n int) {
 	c.emit(lua.OP_LOADNIL, from, from+n-1, 0)
 }
 
-// isWord reports whether the word at pc is the number of a block behind OP_SETLIST.
+// isWord reports whether the word at pc is the number of a block after OP_SETLIST.
 func (c *compiler) isWord(pc int) bool {
 	return pc > 0 && opcode(c.f.proto.Code[pc-1]) == lua.OP_SETLIST && fieldC(c.f.proto.Code[pc-1]) == 0
 }

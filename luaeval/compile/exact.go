@@ -215,7 +215,7 @@ func (c *compiler) shape(base int, x *ast.TableExpr) {
 // size returns a constant for a size: one more, because Lua has one constant for 0 and -0, the first of them.
 func (c *compiler) size(n int) int { return c.constant(lua.LNumber(n + 1)) }
 
-// openList stores all values of the last expression of a constructor, behind n elements, by a call.
+// openList stores all values of the last expression of a constructor, after n elements, by a call.
 func (c *compiler) openList(base, n int, x ast.Expr) {
 	f := c.f
 	f.spare += 3

@@ -22,7 +22,7 @@ const (
 	open                 // instruction a, which has no target register yet
 	fixed                // register a
 	call                 // instruction a, a call
-	varargs              // instruction a, which takes the arguments behind the parameters
+	varargs              // instruction a, which takes the arguments after the parameters
 )
 
 // exp is an expression that is being compiled (lparser.h: expdesc).
@@ -63,7 +63,7 @@ func (c *compiler) takeOne(e *exp) {
 	switch e.kind {
 	case call:
 		e.become(fixed, fieldA(c.f.proto.Code[e.a]))
-	case varargs: // The virtual machine empties all registers behind the value, so it must be the last one.
+	case varargs: // The virtual machine empties all registers after the value, so it must be the last one.
 		c.check(1)
 		c.setB(e.a, 2)
 		c.setA(e.a, c.f.free)
@@ -292,7 +292,7 @@ func (c *compiler) jumpIf(e *exp, is int) int {
 	return c.test(lua.OP_TESTSET, noRegister, e.a, is)
 }
 
-// test adds an instruction that decides, and the jump behind it.
+// test adds an instruction that decides, and the jump after it.
 func (c *compiler) test(op, a, b, x int) int {
 	c.emit(op, a, b, x)
 	return c.jump()

@@ -9,7 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/limits"
 )
 
-// Raise raises text as an error, behind the position of the Lua code that called the function. When
+// Raise raises text as an error, after the position of the Lua code that called the function. When
 // Lua code did not call it, as in `pcall(cjson.decode, "x")`, there is no position.
 func Raise(l *lua.LState, text string) {
 	if !calledByLua(l) {

@@ -240,7 +240,7 @@ func (m *matcher) back(s int, digit byte) int {
 	return s + len(text)
 }
 
-// classEnd returns the position behind the character class at p.
+// classEnd returns the position after the character class at p.
 func (m *matcher) classEnd(p int) int {
 	c := m.pat[p]
 	p++

@@ -94,7 +94,7 @@ func (y *layout) padding(kind byte, size, at int) int {
 
 func (lib *Lib) structPack(l *lua.LState) int {
 	y := layout{l: l, format: lib.CheckString(l, 1, "pack"), function: "pack", align: 1}
-	l.Push(lua.LNil) // the original has it behind the arguments, and says nil of one that is missing
+	l.Push(lua.LNil) // the original has it after the arguments, and says nil of one that is missing
 	o := Output{lib: lib, l: l}
 	arg := 1
 	for y.i < len(y.format) {
