@@ -64,10 +64,14 @@ move() {
 	count_locks
 }
 
+# has_moved: each sentinel has a new master. One that is reset before would look for the old master for ever.
 has_moved() {
-	local now
+	local now port
 	now=$(master_port)
-	[ "$now" = "$three" ] || [ "$now" = "$four" ]
+	[ "$now" = "$three" ] || [ "$now" = "$four" ] || return 1
+	for port in "${sentinels[@]}"; do
+		[ "$(redis-cli --raw -p "$port" SENTINEL GET-MASTER-ADDR-BY-NAME locks | tail -n 1)" = "$now" ] || return 1
+	done
 }
 
 is_replica() { [ "$(info "$1" role)" = slave ] && [ "$(info "$1" master_port)" = "$(master_port)" ]; }
