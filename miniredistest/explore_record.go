@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // record plays the findings that a message tells once more, and returns what the loop of a server did in each. The
@@ -31,10 +32,10 @@ func (d *driver) recordingOf(f *explore.Finding) []byte {
 	arm := p.arm
 	p.arm = func(m Masters) {
 		arm(m)
-		m[trial.Master-1].s.Glass().RecordStart(0)
+		server.ViewOf(m[trial.Master-1].s).RecordStart(0)
 	}
 	p.last = func(m Masters) {
-		w := m[trial.Master-1].s.Glass()
+		w := server.ViewOf(m[trial.Master-1].s)
 		w.RecordStop()
 		var b bytes.Buffer
 		if r := w.Recording(); r != nil && r.Write(&b) == nil {

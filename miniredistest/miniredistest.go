@@ -266,7 +266,7 @@ func (m Masters) end() {
 	m[0].checkRules()
 	for _, s := range m {
 		s.t.Helper()
-		if w := s.s.Glass(); w != nil {
+		if w := server.ViewOf(s.s); w != nil {
 			w.Open() // the history comes from the loop
 		}
 		if s.t.Failed() {

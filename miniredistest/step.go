@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/miniredisd/miniredisd/lab/glass"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // Stepping lets a test stop the server's loop: see Server.Step.
@@ -48,7 +49,7 @@ func (st Step) do(words ...string) {
 func (st Step) Stopped() *glass.Stop {
 	t := st.s.t
 	t.Helper()
-	w := st.s.s.Glass()
+	w := server.ViewOf(st.s.s)
 	if w == nil {
 		t.Fatalf("%sStep().Stopped(): start the server with miniredistest.Stepping()", st.s.name)
 	}

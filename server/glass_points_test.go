@@ -21,11 +21,11 @@ func events(t *testing.T, s *server.Server, points string, play func()) (met []s
 		_, err := s.Do(context.Background(), words...)
 		require.NoError(t, err)
 	}
-	s.Glass().RecordStart(0)
+	server.ViewOf(s).RecordStart(0)
 	play()
 	asks("LAB", "DOCTOR") // all passes before are over
-	s.Glass().RecordStop()
-	for _, m := range s.Glass().Recording().Lines {
+	server.ViewOf(s).RecordStop()
+	for _, m := range server.ViewOf(s).Recording().Lines {
 		if e := m.Events[0]; m.Kind == glass.KindEvent && strings.ContainsRune(points, rune(e.Point)) {
 			met = append(met, fmt.Sprintf("%c %d %d %s", e.Point, e.Client, e.B, e.Text))
 		}

@@ -93,8 +93,8 @@ func newGlass(l *labState, clock *clock.Clock) *glassState {
 	return v
 }
 
-// Glass returns what shows and stops this server, nil without the directive watch.
-func (s *Server) Glass() *glass.View {
+// ViewOf returns what shows and stops a server, nil without the directive watch.
+func ViewOf(s *Server) *glass.View {
 	v, isOn := find[*glassState](s)
 	if !isOn {
 		return nil

@@ -33,7 +33,7 @@ type stepper struct {
 
 func stepping(t *testing.T, s *server.Server) *stepper {
 	t.Helper()
-	st := &stepper{t, s.Glass(), s.Glass().Subscribe(0)}
+	st := &stepper{t, server.ViewOf(s), server.ViewOf(s).Subscribe(0)}
 	t.Cleanup(st.sub.Close)
 	return st
 }

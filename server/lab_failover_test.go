@@ -17,8 +17,8 @@ import (
 func (n *nodes) role(at int, role string) {
 	n.t.Helper()
 	redistest.Until(n.t, func() bool {
-		node := n.c[at]
-		return infoField(node, "role") == role && (role == "master" || infoField(node, "master_link_status") == "up")
+		member := n.c[at]
+		return infoField(member, "role") == role && (role == "master" || infoField(member, "master_link_status") == "up")
 	})
 }
 
@@ -182,8 +182,8 @@ func TestAnOldMasterThatNobodyReachesIsToldLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := startNodes(t, 1, 2)
-			at := func(node int, verb ...string) {
-				n.c[1].Do(append([]string{"LAB", "MASTER", fmt.Sprint(node)}, verb...)...)
+			at := func(member int, verb ...string) {
+				n.c[1].Do(append([]string{"LAB", "MASTER", fmt.Sprint(member)}, verb...)...)
 			}
 			at(1, test.cut...)
 			args := []string{"TO", n.port(1)}
@@ -234,8 +234,8 @@ func TestAFailoverToAReplicaThatRefusesLeavesOneMaster(t *testing.T) {
 // LEAVE leaves a master that nobody reaches what it is, also if an earlier failover would have turned it.
 func TestALeftMasterIsNotTurnedByAnEarlierFailover(t *testing.T) {
 	n := startNodes(t, 1, 2)
-	at := func(node int, verb ...string) {
-		n.c[1].Do(append([]string{"LAB", "MASTER", fmt.Sprint(node)}, verb...)...)
+	at := func(member int, verb ...string) {
+		n.c[1].Do(append([]string{"LAB", "MASTER", fmt.Sprint(member)}, verb...)...)
 	}
 	at(1, "PARTITION", "CLIENT", "replica-*", "ON")
 	n.failover(1, "TO", n.port(1))

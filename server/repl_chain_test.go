@@ -18,36 +18,36 @@ var chained = []string{"--enable-debug-command", "yes", "--repl-diskless-sync-de
 	"--repl-ping-replica-period", "3600", "--repl-timeout", "600"}
 
 // newNode starts a server of ours.
-func newNode(t *testing.T, name string, args ...string) node {
+func newNode(t *testing.T, name string, args ...string) member {
 	t.Helper()
 	addr := startWithLog(t, append(append([]string{}, chained...), args...), (&lines{}).add)
-	return node{name, addr, redistest.Dial(t, addr)}
+	return member{name, addr, redistest.Dial(t, addr)}
 }
 
 // realNode starts a server that is not ours.
-func realNode(t *testing.T, name string, start func(t testing.TB, args ...string) *redistest.Server) node {
+func realNode(t *testing.T, name string, start func(t testing.TB, args ...string) *redistest.Server) member {
 	t.Helper()
 	s := start(t, chained...)
-	return node{name, s.Addr, redistest.Dial(t, s.Addr)}
+	return member{name, s.Addr, redistest.Dial(t, s.Addr)}
 }
 
-func redisNode(t *testing.T) node {
+func redisNode(t *testing.T) member {
 	return realNode(t, "redis", func(_ testing.TB, args ...string) *redistest.Server { return of7_2(t, args...) })
 }
 
-func valkeyNode(t *testing.T) node { return realNode(t, "valkey", redistest.StartValkey) }
+func valkeyNode(t *testing.T) member { return realNode(t, "valkey", redistest.StartValkey) }
 
-func (n node) info(name string) string { return infoField(n.conn, name) }
+func (n member) info(name string) string { return infoField(n.conn, name) }
 
 // orders sends REPLICAOF, and does not wait.
-func (n node) orders(t *testing.T, master node) {
+func (n member) orders(t *testing.T, master member) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(master.addr)
 	require.NoError(t, err)
 	require.Equal(t, "OK", n.conn.Do("REPLICAOF", host, port).Str)
 }
 
-func requireOneHistory(t *testing.T, nodes ...node) {
+func requireOneHistory(t *testing.T, nodes ...member) {
 	t.Helper()
 	for _, n := range nodes[1:] {
 		redistest.Until(t, func() bool { return n.info("master_link_status") == "up" })
@@ -60,11 +60,11 @@ func requireOneHistory(t *testing.T, nodes ...node) {
 
 // A change goes down a chain of any servers, and all count with the same offsets.
 func TestAChainHasOneHistory(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) (top, middle, last node){
-		"ours":   func(t *testing.T) (a, b, c node) { return newNode(t, "a"), newNode(t, "b"), newNode(t, "c") },
-		"mixed":  func(t *testing.T) (a, b, c node) { return redisNode(t), newNode(t, "b"), valkeyNode(t) },
-		"mixed2": func(t *testing.T) (a, b, c node) { return newNode(t, "a"), redisNode(t), newNode(t, "c") },
-		"from files": func(t *testing.T) (a, b, c node) {
+	for name, start := range map[string]func(t *testing.T) (top, middle, last member){
+		"ours":   func(t *testing.T) (a, b, c member) { return newNode(t, "a"), newNode(t, "b"), newNode(t, "c") },
+		"mixed":  func(t *testing.T) (a, b, c member) { return redisNode(t), newNode(t, "b"), valkeyNode(t) },
+		"mixed2": func(t *testing.T) (a, b, c member) { return newNode(t, "a"), redisNode(t), newNode(t, "c") },
+		"from files": func(t *testing.T) (a, b, c member) {
 			return valkeyNode(t), newNode(t, "b", "--repl-diskless-sync", "no", "--exec", "queue"), newNode(t, "c")
 		},
 	} {
@@ -99,8 +99,8 @@ func TestAChainHasOneHistory(t *testing.T) {
 
 // The replicas of a replica that is promoted go on with it, and so does the old master.
 func TestAPromotionInAChainNeedsNoFullSynchronization(t *testing.T) {
-	for name, other := range map[string]func(t *testing.T) node{
-		"ours": func(t *testing.T) node { return newNode(t, "c") }, "redis": redisNode, "valkey": valkeyNode,
+	for name, other := range map[string]func(t *testing.T) member{
+		"ours": func(t *testing.T) member { return newNode(t, "c") }, "redis": redisNode, "valkey": valkeyNode,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -170,9 +170,9 @@ func TestReplicasStayWhenTheirMasterBecomesAReplica(t *testing.T) {
 func TestAReplicaWithoutItsMasterServesNoReplica(t *testing.T) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	gone := node{addr: closed.Addr().String()}
+	gone := member{addr: closed.Addr().String()}
 	require.NoError(t, closed.Close())
-	for _, n := range []node{newNode(t, "ours"), redisNode(t)} {
+	for _, n := range []member{newNode(t, "ours"), redisNode(t)} {
 		n.orders(t, gone)
 		for _, words := range []string{"PSYNC ? -1", "SYNC", "PSYNC ? -1 FAILOVER"} {
 			want := "NOMASTERLINK Can't SYNC while not connected with my master"
@@ -187,13 +187,13 @@ func TestAReplicaWithoutItsMasterServesNoReplica(t *testing.T) {
 // Two servers that follow each other would both wait for changes, and refuse those of clients.
 func TestACircleOfReplicasIsRefused(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(t *testing.T) node{
-		"ours": func(t *testing.T) node { return newNode(t, "b") }, "valkey": valkeyNode,
+	for name, start := range map[string]func(t *testing.T) member{
+		"ours": func(t *testing.T) member { return newNode(t, "b") }, "valkey": valkeyNode,
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := &lines{}
 			addr := startWithLog(t, chained, log.add)
-			first, second := node{"a", addr, redistest.Dial(t, addr)}, start(t)
+			first, second := member{"a", addr, redistest.Dial(t, addr)}, start(t)
 			second.follows(t, first)
 			first.orders(t, second)
 			redistest.Until(t, func() bool {

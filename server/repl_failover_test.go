@@ -14,10 +14,10 @@ import (
 
 // A master hands over to a replica that has everything. Nothing is lost, and nobody needs a full synchronization.
 func TestAFailoverHandsEverythingOver(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) (from, to node){
-		"ours to ours":   func(t *testing.T) (from, to node) { return newNode(t, "a"), newNode(t, "b") },
-		"ours to redis":  func(t *testing.T) (from, to node) { return newNode(t, "a"), redisNode(t) },
-		"valkey to ours": func(t *testing.T) (from, to node) { return valkeyNode(t), newNode(t, "b") },
+	for name, start := range map[string]func(t *testing.T) (from, to member){
+		"ours to ours":   func(t *testing.T) (from, to member) { return newNode(t, "a"), newNode(t, "b") },
+		"ours to redis":  func(t *testing.T) (from, to member) { return newNode(t, "a"), redisNode(t) },
+		"valkey to ours": func(t *testing.T) (from, to member) { return valkeyNode(t), newNode(t, "b") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,7 +46,7 @@ func TestAFailoverHandsEverythingOver(t *testing.T) {
 // What FAILOVER refuses, it refuses as Redis does.
 func TestAFailoverAnswersAsInRedis(t *testing.T) {
 	ours, theirs := newNode(t, "ours"), redisNode(t)
-	for _, n := range []node{ours, theirs} {
+	for _, n := range []member{ours, theirs} {
 		f := newFollower(t, n.addr)
 		f.sync() // it acknowledges nothing more
 		n.conn.Do("SET", "k", "v")

@@ -26,7 +26,7 @@ func TestALinkOverTLS(t *testing.T) {
 	args := []string{"--tls-replication", "yes", "--tls-ca-cert-file", file("ca.crt"), "--tls-cert-file",
 		file("server.crt"), "--tls-key-file", file("server.key"), "--tls-client-cert-file", file("client.crt"),
 		"--tls-client-key-file", file("client.key")}
-	top := node{"a", master.plain, redistest.Dial(t, master.plain)}
+	top := member{"a", master.plain, redistest.Dial(t, master.plain)}
 	replica := newNode(t, "b", append(args, "--replicaof", host+" "+port)...)
 	storeAll(top.conn, 1, 2000) // more than a socket takes at once
 	requireOneHistory(t, top, replica)
@@ -60,7 +60,7 @@ func TestALinkOverTLSNeedsTheRightMaster(t *testing.T) {
 
 // A replica that has told nothing is not counted, whatever was written before it came.
 func TestWhatWasWrittenBeforeAReplicaCameIsNotAcknowledged(t *testing.T) {
-	for _, n := range []node{newNode(t, "ours", "--appendonly", "yes"), redisNode(t)} {
+	for _, n := range []member{newNode(t, "ours", "--appendonly", "yes"), redisNode(t)} {
 		require.Equal(t, "OK", n.conn.Do("CONFIG", "SET", "appendonly", "yes").Str)
 		require.Equal(t, "OK", n.conn.Do("SET", "k", "v").Str)
 		f := newFollower(t, n.addr)
@@ -79,17 +79,17 @@ func TestWhatWasWrittenBeforeAReplicaCameIsNotAcknowledged(t *testing.T) {
 
 // WAITAOF counts the replicas whose append only file has the write on the disk.
 func TestWAITAOFCountsReplicas(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) (master, replica node){
-		"ours": func(t *testing.T) (master, replica node) {
+	for name, start := range map[string]func(t *testing.T) (master, replica member){
+		"ours": func(t *testing.T) (master, replica member) {
 			return newNode(t, "a"), newNode(t, "b", "--appendonly", "yes", "--appendfsync", "always")
 		},
-		"ours, every second": func(t *testing.T) (master, replica node) {
+		"ours, every second": func(t *testing.T) (master, replica member) {
 			return newNode(t, "a", "--appendonly", "yes"), newNode(t, "b", "--appendonly", "yes")
 		},
-		"ours behind redis": func(t *testing.T) (master, replica node) {
+		"ours behind redis": func(t *testing.T) (master, replica member) {
 			return redisNode(t), newNode(t, "b", "--appendonly", "yes")
 		},
-		"redis behind ours": func(t *testing.T) (master, replica node) {
+		"redis behind ours": func(t *testing.T) (master, replica member) {
 			return newNode(t, "a", "--appendonly", "yes"), redisNode(t)
 		},
 	} {
@@ -139,7 +139,7 @@ func TestAMasterThatKnowsOnlySYNC(t *testing.T) {
 		}
 	})
 	replica, last := newNode(t, "b"), newNode(t, "c")
-	replica.orders(t, node{addr: old})
+	replica.orders(t, member{addr: old})
 	redistest.Until(t, func() bool { return replica.conn.Do("GET", "k").Str == "v" })
 	last.follows(t, replica)
 	require.Equal(t, "v", last.conn.Do("GET", "k").Str)
@@ -180,7 +180,7 @@ func TestAClosedLinkExecutesNoRestOfATransaction(t *testing.T) {
 		}
 	})
 	replica := newNode(t, "b")
-	replica.orders(t, node{addr: master})
+	replica.orders(t, member{addr: master})
 	waitForField(replica.conn, "slave_read_repl_offset", strconv.Itoa(len(before+head)))
 	require.Equal(t, "OK", replica.conn.Do("CLIENT", "PAUSE", "3600000", "WRITE").Str)
 	more <- rest

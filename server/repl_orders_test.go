@@ -14,7 +14,7 @@ import (
 func TestAMasterGivesItsReplicaNoOrders(t *testing.T) {
 	master, log := newNode(t, "a"), &lines{}
 	addr := startWithLog(t, chained, log.add)
-	replica := node{"b", addr, redistest.Dial(t, addr)}
+	replica := member{"b", addr, redistest.Dial(t, addr)}
 	replica.follows(t, master)
 	orders := []string{
 		"REPLICAOF NO ONE", "SLAVEOF 127.0.0.1 1", "SHUTDOWN NOSAVE", "FAILOVER", "CONFIG SET maxmemory 1", "DEBUG SLEEP 0",

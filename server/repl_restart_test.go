@@ -11,16 +11,16 @@ import (
 )
 
 // bornNode is a node that keeps its files in a folder, and can start again there.
-func bornNode(t *testing.T, dir string, args ...string) (node, *life) {
+func bornNode(t *testing.T, dir string, args ...string) (member, *life) {
 	t.Helper()
 	l := born(t, dir, append(append([]string{}, chained...), args...)...)
-	return node{"ours", l.addr, l.dial()}, l
+	return member{"ours", l.addr, l.dial()}, l
 }
 
 // A replica that starts again knows from its file where it was, and gets only what is missing.
 func TestAReplicaGoesOnAfterARestart(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) node{
-		"ours": func(t *testing.T) node { return newNode(t, "a") }, "redis": redisNode, "valkey": valkeyNode,
+	for name, start := range map[string]func(t *testing.T) member{
+		"ours": func(t *testing.T) member { return newNode(t, "a") }, "redis": redisNode, "valkey": valkeyNode,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,8 +62,8 @@ func TestAReplicaGoesOnAfterARestart(t *testing.T) {
 // A master that starts again from its file begins a new history, which continues the old one: its replicas go on.
 // They hear of the keys that have expired meanwhile.
 func TestReplicasGoOnAfterARestartOfTheirMaster(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) node{
-		"ours": func(t *testing.T) node { return newNode(t, "b") }, "redis": redisNode, "valkey": valkeyNode,
+	for name, start := range map[string]func(t *testing.T) member{
+		"ours": func(t *testing.T) member { return newNode(t, "b") }, "redis": redisNode, "valkey": valkeyNode,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,13 +9,13 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// node is a server that changes its role.
-type node struct {
+// member is a server that changes its role.
+type member struct {
 	name, addr string
 	conn       *redistest.Conn
 }
 
-func (n node) follows(t *testing.T, master node) {
+func (n member) follows(t *testing.T, master member) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(master.addr)
 	require.NoError(t, err)
@@ -27,14 +27,14 @@ func (n node) follows(t *testing.T, master node) {
 // a full one.
 func TestAChangeOfRolesNeedsNoFullSynchronization(t *testing.T) {
 	t.Parallel()
-	ours := func(name string) node {
+	ours := func(name string) member {
 		addr := startWithLog(t, []string{"--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0",
 			"--repl-ping-replica-period", "3600"}, (&lines{}).add)
-		return node{name, addr, redistest.Dial(t, addr)}
+		return member{name, addr, redistest.Dial(t, addr)}
 	}
 	valkey := redistest.StartValkey(t, "--repl-diskless-sync-delay", "0", "--enable-debug-command", "yes",
 		"--repl-ping-replica-period", "3600")
-	for _, other := range []node{ours("second"), {"valkey", valkey.Addr, redistest.Dial(t, valkey.Addr)}} {
+	for _, other := range []member{ours("second"), {"valkey", valkey.Addr, redistest.Dial(t, valkey.Addr)}} {
 		t.Run(other.name, func(t *testing.T) {
 			master, replica := ours("first"), other
 			replica.conn.Do("FLUSHALL")
@@ -62,9 +62,9 @@ func TestAChangeOfRolesNeedsNoFullSynchronization(t *testing.T) {
 
 // What a master has executed alone is lost when it follows another one: that needs a full synchronization.
 func TestAMasterThatWasAloneGetsAllDataAgain(t *testing.T) {
-	start := func() node {
+	start := func() member {
 		addr := startWithLog(t, []string{"--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0"}, (&lines{}).add)
-		return node{"", addr, redistest.Dial(t, addr)}
+		return member{"", addr, redistest.Dial(t, addr)}
 	}
 	old, fresh := start(), start()
 	fresh.follows(t, old)

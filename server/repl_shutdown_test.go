@@ -12,7 +12,7 @@ import (
 
 // lagging returns two connections that wait in SHUTDOWN, because a replica has not told that it has everything, and one
 // whose write is held back.
-func lagging(t *testing.T, n node) (f *follower, ends []*redistest.Conn, writer *redistest.Conn) {
+func lagging(t *testing.T, n member) (f *follower, ends []*redistest.Conn, writer *redistest.Conn) {
 	f = newFollower(t, n.addr)
 	f.sync()
 	redistest.Until(t, func() bool { return strings.Contains(n.info("slave0"), "state=online") })
@@ -33,9 +33,9 @@ const getAck = "*3\r\n$8\r\nREPLCONF\r\n$6\r\nGETACK\r\n$1\r\n*\r\n"
 
 // A server that ends waits until its replica has everything. Redis does the same.
 func TestAShutdownWaitsForReplicas(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) node{
-		"ours":  func(t *testing.T) node { return newNode(t, "ours") },
-		"queue": func(t *testing.T) node { return newNode(t, "ours", "--exec", "queue") },
+	for name, start := range map[string]func(t *testing.T) member{
+		"ours":  func(t *testing.T) member { return newNode(t, "ours") },
+		"queue": func(t *testing.T) member { return newNode(t, "ours", "--exec", "queue") },
 		"redis": redisNode,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,8 +54,8 @@ func TestAShutdownWaitsForReplicas(t *testing.T) {
 
 // SHUTDOWN ABORT makes the server go on, and what was held back is executed.
 func TestAShutdownThatWaitsIsAborted(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) node{
-		"ours":  func(t *testing.T) node { return newNode(t, "ours") },
+	for name, start := range map[string]func(t *testing.T) member{
+		"ours":  func(t *testing.T) member { return newNode(t, "ours") },
 		"redis": redisNode,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func serveWatch(l net.Listener, cfg *config.Config, masters server.Nodes, log *r
 		RunClaim: func(ctx context.Context, n int) (any, error) { return claims.Run(ctx, n) },
 	}
 	for _, s := range masters {
-		m := glasshttp.Master{View: s.Glass(), Name: s.NameClient}
+		m := glasshttp.Master{View: server.ViewOf(s), Name: s.NameClient}
 		if addrs := s.Addrs(); len(addrs) > 0 { // none with tls-port alone
 			m.Addr = addrs[0]
 		}

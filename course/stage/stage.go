@@ -141,7 +141,7 @@ func Field(v resp.Value, name string) resp.Value {
 }
 
 // Glass returns the gate and the events of a master.
-func (s *Stage) Glass(master int) *glass.View { return s.masters[master-1].Glass() }
+func (s *Stage) Glass(master int) *glass.View { return server.ViewOf(s.masters[master-1]) }
 
 // Record begins to record every event of a master, with a snapshot each unless it is bare.
 func (s *Stage) Record(master int, bare bool) {

@@ -43,7 +43,7 @@ func start(t testing.TB, args ...string) *site {
 		RunClaim: func(ctx context.Context, n int) (any, error) { return claims.Run(ctx, n) },
 	}
 	for i, addr := range masters.Addrs() {
-		o.Masters = append(o.Masters, Master{View: masters[i].Glass(), Addr: addr, Name: masters[i].NameClient})
+		o.Masters = append(o.Masters, Master{View: server.ViewOf(masters[i]), Addr: addr, Name: masters[i].NameClient})
 	}
 	s := New(o)
 	h := httptest.NewServer(s.Handler())
