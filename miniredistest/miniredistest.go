@@ -86,6 +86,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/dialect"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -108,8 +109,8 @@ type Masters []*Server
 
 // process is shared by the servers that were started together.
 type process struct {
-	masters server.Nodes // and their replicas
-	nodes   Masters      // the same
+	masters node.Nodes // and their replicas
+	nodes   Masters    // the same
 	ended   chan error
 	names   []string // of the nodes, as prefixes
 	stop    sync.Once
@@ -251,7 +252,7 @@ func start(t testing.TB, n int, o options) *process {
 		cfg.Port = max(cfg.Port, 0) // for Dial
 	}
 	in := &process{ended: make(chan error, 1), names: namesOf(cfg)}
-	in.masters, err = server.NewNodes(cfg, func(node int) server.Log {
+	in.masters, err = node.NewNodes(cfg, func(node int) server.Log {
 		return func(level byte, format string, args ...any) { in.log.add(in.names[node-1], level, format, args) }
 	})
 	if err != nil {

@@ -31,12 +31,12 @@ func (s *Server) acceptHandler(l *listener) {
 		fd, sa, err := accept(l.fd)
 		switch {
 		case err == nil:
-			s.listeners.accepted(l, fd, sa)
+			s.Listeners.accepted(l, fd, sa)
 		case errors.Is(err, unix.EAGAIN):
 			return
 		case errors.Is(err, unix.EMFILE) && s.handshakes.takePlace():
 		case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED):
-			s.listeners.pause(l, err)
+			s.Listeners.pause(l, err)
 			return
 		}
 	}
@@ -45,14 +45,14 @@ func (s *Server) acceptHandler(l *listener) {
 // pause stops listening for a moment. Without a free descriptor or memory the listener would
 // stay readable, and the loop would spin.
 func (ls *listeners) pause(l *listener, err error) {
-	ls.s.log('#', "Accepting client connection: %v", err)
-	ls.s.loop.Unwatch(l.fd, reactor.Readable)
-	ls.s.loop.After(100*time.Millisecond, func() time.Duration {
+	ls.s.Log('#', "Accepting client connection: %v", err)
+	ls.s.Loop.Unwatch(l.fd, reactor.Readable)
+	ls.s.Loop.After(100*time.Millisecond, func() time.Duration {
 		if !slices.Contains(ls.all, l) {
 			return 0
 		}
 		if err := ls.watch(l); err != nil {
-			ls.s.log('#', "Accepting client connection: %v", err)
+			ls.s.Log('#', "Accepting client connection: %v", err)
 		}
 		return 0
 	})
@@ -60,7 +60,7 @@ func (ls *listeners) pause(l *listener, err error) {
 
 // watch watches l for new connections.
 func (ls *listeners) watch(l *listener) error {
-	return ls.s.loop.Watch(l.fd, reactor.Readable, func() { ls.s.hooks.accept(l) })
+	return ls.s.Loop.Watch(l.fd, reactor.Readable, func() { ls.s.Hooks.accept(l) })
 }
 
 // accepted makes a client of a new connection, or refuses it (networking.c: acceptCommonHandler). With TLS
@@ -86,10 +86,10 @@ func (ls *listeners) accepted(l *listener, fd int, sa unix.Sockaddr) {
 
 // hasPlace reports whether maxclients allows another connection. Handshakes make room for it.
 func (cs *clients) hasPlace() bool {
-	if len(cs.byID) >= cs.s.cfg.MaxClients {
+	if len(cs.byID) >= cs.s.Cfg.MaxClients {
 		return false
 	}
-	for len(cs.byID)+cs.s.handshakes.places() >= cs.s.cfg.MaxClients {
+	for len(cs.byID)+cs.s.handshakes.places() >= cs.s.Cfg.MaxClients {
 		if !cs.s.handshakes.takePlace() {
 			return false
 		}
@@ -101,7 +101,7 @@ func (cs *clients) hasPlace() bool {
 // refuses those of other machines; then welcome returns nil. t is nil without TLS.
 func (ls *listeners) welcome(fd int, addr, laddr string, t *ioworkers.TLS) *client {
 	ls.s.stats.Connections++
-	if ls.s.cfg.ProtectedMode && ls.s.ex.Users.Default.NoPass && !isLoopback(addr) {
+	if ls.s.Cfg.ProtectedMode && ls.s.Ex.Users.Default.NoPass && !isLoopback(addr) {
 		refused := ioworkers.Conn{FD: fd, TLS: t}
 		refused.Refuse(deniedProtected)
 		_ = unix.Close(fd)
@@ -109,11 +109,11 @@ func (ls *listeners) welcome(fd int, addr, laddr string, t *ioworkers.TLS) *clie
 		return nil
 	}
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-	if ls.s.cfg.TCPKeepAlive > 0 {
-		keepAlive(fd, ls.s.cfg.TCPKeepAlive)
+	if ls.s.Cfg.TCPKeepAlive > 0 {
+		keepAlive(fd, ls.s.Cfg.TCPKeepAlive)
 	}
 	if t == nil {
-		ls.s.log('-', "Accepted %s", addr)
+		ls.s.Log('-', "Accepted %s", addr)
 	}
 	c := ls.s.adopt(fd, addr, laddr, false)
 	if c != nil {

@@ -26,25 +26,25 @@ func row[P any](
 	return command.Row{
 		Name: name, Syntax: syntax, Arity: arity, Flags: flags, Group: group, Since: dialect.Since(since),
 		Complexity: complexity, Summary: summary,
-		Do: func(c *command.Call) error { return do(partOf[P](serverOf(c)), c) },
+		Do: func(c *command.Call) error { return do(PartOf[P](serverOf(c)), c) },
 	}
 }
 
-// partOf returns the server itself, or its part of type P, which must be attached.
-func partOf[P any](s *Server) P {
-	p, ok := find[P](s)
+// PartOf returns the server itself, or its part of type P, which must be attached.
+func PartOf[P any](s *Server) P {
+	p, ok := FindPart[P](s)
 	if !ok {
 		panic("no part of this type is attached")
 	}
 	return p
 }
 
-// find returns the server itself, or its part of type P.
-func find[P any](s *Server) (p P, ok bool) {
+// FindPart returns the server itself, or its part of type P.
+func FindPart[P any](s *Server) (p P, ok bool) {
 	if p, ok := any(s).(P); ok {
 		return p, true
 	}
-	for _, known := range s.parts.all {
+	for _, known := range s.Parts.all {
 		if p, ok := known.(P); ok {
 			return p, true
 		}
@@ -61,8 +61,8 @@ type debugCommand struct {
 
 const manyArguments = 1 << 30
 
-// number is a switch in a reply: 1 for on.
-func number(on bool) int64 {
+// OneIf is a switch in a reply: 1 for on.
+func OneIf(on bool) int64 {
 	if on {
 		return 1
 	}

@@ -27,47 +27,47 @@ const errNoBubble store.Error = "Dial is for servers in a testing/synctest bubbl
 
 // enterBubble makes a server live in the bubble that its maker is in (config.Config.Bubble).
 func (s *Server) enterBubble() {
-	s.bubble = s.loop.EnterBubble()
-	s.cfg.TLSPort = 0
-	s.cfg.IOThreads = 1 // I/O threads wait in the kernel
-	s.cfg.UnixSocket = filepath.Join(os.TempDir(), "miniredisd-"+s.figures.runID[:16])
+	s.Bubble = s.Loop.EnterBubble()
+	s.Cfg.TLSPort = 0
+	s.Cfg.IOThreads = 1 // I/O threads wait in the kernel
+	s.Cfg.UnixSocket = filepath.Join(os.TempDir(), "miniredisd-"+s.Figures.runID[:16])
 }
 
 // keepName gives a server of a bubble the port of its name. With port 0 it is one that the system gives to nobody else
 // while the server lives. So servers differ, and a client that does not use Dial is refused.
 func (ls *listeners) keepName() error {
-	if ls.s.cfg.Port > 0 {
+	if ls.s.Cfg.Port > 0 {
 		return nil
 	}
-	fd, err := bound(netip.AddrPortFrom(netip.MustParseAddr(peerHost), 0))
+	fd, err := bound(netip.AddrPortFrom(netip.MustParseAddr(PeerHost), 0))
 	if err != nil {
 		return err
 	}
 	ls.kept = append(ls.kept, fd)
 	at, err := unix.Getsockname(fd)
 	if in, ok := at.(*unix.SockaddrInet4); ok {
-		ls.s.cfg.Port = in.Port
+		ls.s.Cfg.Port = in.Port
 	}
 	return err
 }
 
 // InBubble reports whether the server lives in a bubble.
-func (s *Server) InBubble() bool { return s.bubble != nil }
+func (s *Server) InBubble() bool { return s.Bubble != nil }
 
 // Dial connects to a server of a bubble. Any goroutine of the bubble may call it.
 func (s *Server) Dial() (net.Conn, error) {
-	if s.bubble == nil {
+	if s.Bubble == nil {
 		return nil, errNoBubble
 	}
 	c := &bubbleConn{
-		loop: s.bubble, changed: make(chan struct{}), addr: net.TCPAddr{IP: net.ParseIP(peerHost), Port: s.port},
+		loop: s.Bubble, changed: make(chan struct{}), addr: net.TCPAddr{IP: net.ParseIP(PeerHost), Port: s.PeerPort},
 	}
 	var err error
 	if c.fd, err = newSocket(unix.AF_UNIX); err != nil {
 		return nil, err
 	}
 	_, err = c.try(&c.writeBy, func(fd int) (int, error) {
-		err := unix.Connect(fd, &unix.SockaddrUnix{Name: s.cfg.UnixSocket})
+		err := unix.Connect(fd, &unix.SockaddrUnix{Name: s.Cfg.UnixSocket})
 		if errors.Is(err, unix.ENOENT) { // it is gone while nobody listens
 			err = unix.ECONNREFUSED
 		}
@@ -188,8 +188,8 @@ func (c *bubbleConn) set(by *time.Time, t time.Time) error {
 	return nil
 }
 
-// peerHost is the host of all servers of the process.
-const peerHost = "127.0.0.1"
+// PeerHost is the host of all servers of the process.
+const PeerHost = "127.0.0.1"
 
 // peerAddr is the address of s as its peers see it.
-func (s *Server) peerAddr() string { return fmt.Sprintf("%s:%d", peerHost, s.port) }
+func (s *Server) peerAddr() string { return fmt.Sprintf("%s:%d", PeerHost, s.PeerPort) }

@@ -18,26 +18,26 @@ func (s *Server) processEventsWhileBlocked() (stop bool) {
 	}()
 	s.running = nil
 	s.unqueue(script)        // executeClient queues it again when the script is over
-	if !s.parts.mayReply() { // a full socket may take replies to what this pass has executed
+	if !s.Parts.mayReply() { // a full socket may take replies to what this pass has executed
 		return true
 	}
 	fresh := len(s.pendingReads)
-	if err := s.loop.HandleReady(); err != nil {
-		s.log('#', "Looking for other clients during a script: %v", err)
+	if err := s.Loop.HandleReady(); err != nil {
+		s.Log('#', "Looking for other clients during a script: %v", err)
 	}
 	s.read(s.pendingReads[fresh:])
 	floor := s.trace.Raise() // the time of commands stands still
 	s.executeInternal()
-	s.hooks.executeReads()
+	s.Hooks.executeReads()
 	s.executeResumed()
 	s.trace.Lower(floor)
-	if s.parts.mayReply() {
+	if s.Parts.mayReply() {
 		s.write()
 	}
 	s.freeClosed()
-	s.inbox.answer()
-	each(s.parts.inScript)
-	if s.loop.Stopped() {
+	s.Inbox.answer()
+	each(s.Parts.inScript)
+	if s.Loop.Stopped() {
 		s.close(script) // its client gets no reply: the script was cut off
 		return true
 	}

@@ -37,12 +37,12 @@ type client struct {
 	ioworkers.Conn
 	sess command.Session
 
-	laddr   string // the address of the server's side
-	unix    bool
-	created int64 // monotonic ns
-	active  int64 // monotonic ns of the last request
-	netIn   int64 // bytes that countTraffic has counted
-	netOut  int64
+	LAddr         string // the address of the server's side
+	unix          bool
+	created       int64 // monotonic ns
+	active        int64 // monotonic ns of the last request
+	netIn         int64 // bytes that countTraffic has counted
+	CountedNetOut int64
 
 	weight int   // the bytes that it held when it was last weighed
 	place  place // its place among the clients that may be evicted
@@ -134,19 +134,19 @@ func (e ending) close(fd int) {
 // adopt makes a client of a connected socket (networking.c: createClient).
 func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	s.clients.lastID++
-	c := &client{laddr: laddr, unix: isUnix, created: s.now, active: s.now}
+	c := &client{LAddr: laddr, unix: isUnix, created: s.now, active: s.now}
 	c.FD, c.ID = fd, s.clients.lastID
-	c.Out.MayRefer = s.ex.Observer == nil
+	c.Out.MayRefer = s.Ex.Observer == nil
 	c.sess = command.Session{
 		ID: s.clients.lastID, Index: len(s.clients.order), Addr: addr, Local: isUnix || isLoopback(addr),
 		Proto: 2, Name: s.names.take(addr),
 	}
-	s.ex.Anonymous(&c.sess)
-	c.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(&c.sess)
-	c.Parser.Limits.MaxBulk = int(s.cfg.ProtoMaxBulkLen)
+	s.Ex.Anonymous(&c.sess)
+	c.Parser.Limits.Unauthenticated = s.Ex.MustAuthenticate(&c.sess)
+	c.Parser.Limits.MaxBulk = int(s.Cfg.ProtoMaxBulkLen)
 	c.readable = func() { s.readHandler(c) }
-	if err := s.loop.Watch(fd, reactor.Readable, c.readable); err != nil {
-		s.log('#', "Error registering fd event for the new client connection: %v", err)
+	if err := s.Loop.Watch(fd, reactor.Readable, c.readable); err != nil {
+		s.Log('#', "Error registering fd event for the new client connection: %v", err)
 		_ = unix.Close(fd)
 		return nil
 	}
@@ -154,7 +154,7 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	s.clients.order = append(s.clients.order, c)
 	s.clients.weigh(c)
 	s.trace.Lap(trace.Accept, c.ID, int64(c.FD), 0)
-	for _, fn := range s.parts.joined {
+	for _, fn := range s.Parts.joined {
 		fn(c)
 	}
 	return c
@@ -169,7 +169,7 @@ func (s *Server) close(c *client) {
 	case !c.closed:
 		c.closed = true
 		s.clients.weigh(c)
-		s.ex.Waiters.Remove(&c.sess)
+		s.Ex.Waiters.Remove(&c.sess)
 		s.closing = append(s.closing, c)
 	}
 }
@@ -177,14 +177,14 @@ func (s *Server) close(c *client) {
 // leave closes c and forgets at once what it listened to, so that PUBLISH no longer counts it in this pass
 // (networking.c: unlinkClient, freeClientAsync).
 func (s *Server) leave(c *client) {
-	s.ex.Leave(&c.sess)
+	s.Ex.Leave(&c.sess)
 	s.close(c)
 }
 
 // free undoes adopt and takes c out of everything that knows it (networking.c: freeClient).
 func (s *Server) free(c *client) {
-	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
-	s.ex.Gone(&c.sess)
+	s.Loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
+	s.Ex.Gone(&c.sess)
 	if c.ending == plainEnd || c.ending == finEnd {
 		c.SayGoodbye()
 	}
@@ -200,7 +200,7 @@ func (s *Server) free(c *client) {
 	s.countTraffic(c)
 	s.clients.mem -= c.weight
 	c.leaveBucket()
-	for _, fn := range s.parts.left {
+	for _, fn := range s.Parts.left {
 		fn(c)
 	}
 	last := s.clients.order[len(s.clients.order)-1]
@@ -223,7 +223,7 @@ func (s *Server) push(c *client, b []byte) {
 // pushMessage is push for a message that does not come from the executor, such as a line of MONITOR.
 func (s *Server) pushMessage(c *client, message []byte) {
 	s.push(c, message)
-	if fn := s.hooks.pushed; fn != nil {
+	if fn := s.Hooks.pushed; fn != nil {
 		fn(c, message)
 	}
 }
@@ -232,7 +232,7 @@ func (s *Server) pushMessage(c *client, message []byte) {
 func (s *Server) send(c *client, b []byte) {
 	s.pool.LendOutput(&c.Conn)
 	c.Out.Buf = append(c.Out.Buf, b...)
-	if c.outputMem() > s.ex.OutputTrigger && s.clients.overOutputLimit(c) {
+	if c.outputMem() > s.Ex.OutputTrigger && s.clients.overOutputLimit(c) {
 		return
 	}
 	s.wantWrite(c)

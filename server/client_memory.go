@@ -64,9 +64,9 @@ func (c *client) leaveBucket() {
 // memory estimates the bytes that c holds (networking.c: getClientMemoryUsage).
 func (cs *clients) memory(c *client) int {
 	if c.sess.Replica { // what its output refers to is counted once for all replicas
-		return int(unsafe.Sizeof(*c)) + c.Mem() - c.Out.RefLen + len(c.laddr) + cs.s.ex.SessionMem(&c.sess)
+		return int(unsafe.Sizeof(*c)) + c.Mem() - c.Out.RefLen + len(c.LAddr) + cs.s.Ex.SessionMem(&c.sess)
 	}
-	return int(unsafe.Sizeof(*c)) + c.Mem() + c.delayed.bytes + len(c.laddr) + cs.s.ex.SessionMem(&c.sess)
+	return int(unsafe.Sizeof(*c)) + c.Mem() + c.delayed.bytes + len(c.LAddr) + cs.s.Ex.SessionMem(&c.sess)
 }
 
 // weigh updates mem by what c holds now (server.c: updateClientMemUsageAndBucket).
@@ -96,15 +96,15 @@ func (cs *clients) weigh(c *client) {
 func (s *Server) grown(c *client) {
 	if s.clients.limitsMemory && c.internal == nil {
 		s.clients.weigh(c)
-		s.ex.KS.Overhead = s.figures.overhead()
+		s.Ex.KS.Overhead = s.Figures.overhead()
 	}
 }
 
 // setMemoryLimits follows the configuration.
 func (cs *clients) setMemoryLimits() {
-	limit := cs.s.cfg.MaxMemoryClients
+	limit := cs.s.Cfg.MaxMemoryClients
 	if limit < 0 { // no limit without maxmemory
-		limit = cs.s.cfg.MaxMemory * -limit / 100
+		limit = cs.s.Cfg.MaxMemory * -limit / 100
 	}
 	if limit == 0 {
 		for _, c := range cs.order {
@@ -112,10 +112,10 @@ func (cs *clients) setMemoryLimits() {
 		}
 	}
 	cs.limit = int(limit)
-	cs.limitsMemory = limit > 0 || cs.s.cfg.MaxMemory > 0
+	cs.limitsMemory = limit > 0 || cs.s.Cfg.MaxMemory > 0
 	cs.s.pool.Frugal = cs.limitsMemory
 	if cs.limitsMemory {
-		cs.s.figures.usedMemory()
+		cs.s.Figures.usedMemory()
 	}
 }
 
@@ -129,7 +129,7 @@ func (cs *clients) evict() {
 		for c := cs.buckets[i].first; c != nil; {
 			next := c.place.next
 			if !c.protected {
-				cs.s.log('*', "Evicting client: %s", cs.describe(c))
+				cs.s.Log('*', "Evicting client: %s", cs.describe(c))
 				cs.s.stats.EvictedClients++
 				cs.s.leave(c)
 			}
@@ -149,7 +149,7 @@ func (s *Server) evictMore() {
 	}
 	defer s.recoverCommand(nil)
 	s.evicting = false
-	if s.ex.Eviction.Continue() {
+	if s.Ex.Eviction.Continue() {
 		s.evicting = true
 	}
 }

@@ -41,20 +41,20 @@ func (cs *clients) append(b []byte, c *client) []byte {
 	out := c.output()
 	num("id=", sess.ID)
 	str(" addr=", sess.Addr)
-	str(" laddr=", c.laddr)
+	str(" laddr=", c.LAddr)
 	num(" fd=", int64(c.FD))
 	str(" name=", sess.Name)
 	num(" age=", (cs.s.now-c.created)/1e9)
 	num(" idle=", (cs.s.now-c.active)/1e9)
 	str(" flags=", flags(c))
-	manners := &cs.s.ex.Table.Manners
+	manners := &cs.s.Ex.Table.Manners
 	if manners.ClientCapa {
 		str(" capa=", capabilities(c))
 	}
 	num(" db=", int64(sess.DB))
-	num(" sub=", int64(cs.s.ex.Subs.Count(pubsub.Channel, sess)))
-	num(" psub=", int64(cs.s.ex.Subs.Count(pubsub.Pattern, sess)))
-	num(" ssub=", int64(cs.s.ex.Subs.Count(pubsub.Shard, sess)))
+	num(" sub=", int64(cs.s.Ex.Subs.Count(pubsub.Channel, sess)))
+	num(" psub=", int64(cs.s.Ex.Subs.Count(pubsub.Pattern, sess)))
+	num(" ssub=", int64(cs.s.Ex.Subs.Count(pubsub.Shard, sess)))
 	num(" multi=", multi(sess))
 	if manners.ClientWatch {
 		watching := 0
@@ -65,7 +65,7 @@ func (cs *clients) append(b []byte, c *client) []byte {
 	}
 	num(" qbuf=", int64(used))
 	num(" qbuf-free=", int64(free))
-	num(" argv-mem=", int64(argv+cs.s.ex.RequestMem(sess)))
+	num(" argv-mem=", int64(argv+cs.s.Ex.RequestMem(sess)))
 	num(" multi-mem=", int64(sess.Tx.QueueMem()))
 	num(" rbs=", int64(out.room))
 	num(" rbp=", int64(out.room))
@@ -73,7 +73,7 @@ func (cs *clients) append(b []byte, c *client) []byte {
 	num(" oll=", int64(out.blocks+c.delayed.messages))
 	num(" omem=", int64(out.mem+c.delayed.bytes))
 	num(" tot-mem=", int64(cs.memory(c)))
-	str(" events=", c.events(cs.s.loop))
+	str(" events=", c.events(cs.s.Loop))
 	cmd := "NULL"
 	if sess.Last != nil {
 		cmd = sess.Last.Name
@@ -93,7 +93,7 @@ func (cs *clients) append(b []byte, c *client) []byte {
 	}
 	if manners.ClientTotals {
 		num(" tot-net-in=", c.netIn+c.NetIn)
-		num(" tot-net-out=", c.netOut+c.NetOut)
+		num(" tot-net-out=", c.CountedNetOut+c.NetOut)
 		num(" tot-cmds=", sess.Executed)
 	}
 	return b

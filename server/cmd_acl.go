@@ -11,8 +11,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// aclRows are the subcommands of ACL that change users. A change may close connections.
-func aclRows() []command.Row {
+// ACLRows are the subcommands of ACL that change users. A change may close connections.
+func ACLRows() []command.Row {
 	const (
 		flags = command.Admin | command.NoScript | command.Loading | command.Stale
 		toAll = command.RequestAllNodes | command.ResponseAllSucceeded
@@ -21,19 +21,19 @@ func aclRows() []command.Row {
 		row("acl|deluser", "username ...",
 			-3, flags|toAll, "server", "6.0.0",
 			"O(N) for N users",
-			"Deletes users and closes their connections.", (*admin).aclDelUser).Hides(command.AllFrom2),
+			"Deletes users and closes their connections.", (*Admin).aclDelUser).Hides(command.AllFrom2),
 		row("acl|load", "",
 			2, flags, "server", "6.0.0",
 			"O(N) for N users",
-			"Replaces all users by those in the ACL file.", (*admin).aclLoad),
+			"Replaces all users by those in the ACL file.", (*Admin).aclLoad),
 		row("acl|save", "",
 			2, flags|toAll, "server", "6.0.0",
 			"O(N) for N users",
-			"Writes the users to the ACL file.", (*admin).aclSave),
+			"Writes the users to the ACL file.", (*Admin).aclSave),
 		row("acl|setuser", "username [rule:string ...]",
 			-3, flags|toAll, "server", "6.0.0",
 			"O(N) for N rules",
-			"Creates a user, or changes one.", (*admin).aclSetUser).Hides(command.AllFrom2),
+			"Creates a user, or changes one.", (*Admin).aclSetUser).Hides(command.AllFrom2),
 	}
 }
 
@@ -47,8 +47,8 @@ const (
 )
 
 // ACL SETUSER username [rule ...] (acl.c: aclCommand)
-func (a *admin) aclSetUser(c *command.Call) error {
-	users := a.s.ex.Users
+func (a *Admin) aclSetUser(c *command.Call) error {
+	users := a.s.Ex.Users
 	rules := make([]string, len(c.Args)-3)
 	for i, arg := range c.Args[3:] {
 		rules[i] = string(arg)
@@ -58,7 +58,7 @@ func (a *admin) aclSetUser(c *command.Call) error {
 		return errorf("ERR %s", err)
 	}
 	if old := users.Get(c.Args[2]); old != nil && !staged.KeepsChannels(old) {
-		a.expel(func(sess *command.Session) bool { return sess.User == old && listensBeyond(a.s.ex.Subs, sess, staged) })
+		a.expel(func(sess *command.Session) bool { return sess.User == old && listensBeyond(a.s.Ex.Subs, sess, staged) })
 	}
 	users.Commit(staged)
 	c.OK()
@@ -79,15 +79,15 @@ func listensBeyond(subs *pubsub.Registry[*command.Session], sess *command.Sessio
 }
 
 // ACL DELUSER username [username ...] (acl.c: aclCommand)
-func (a *admin) aclDelUser(c *command.Call) error {
+func (a *Admin) aclDelUser(c *command.Call) error {
 	for _, name := range c.Args[2:] {
-		if string(name) == a.s.ex.Users.Default.Name {
+		if string(name) == a.s.Ex.Users.Default.Name {
 			return errDelete
 		}
 	}
 	n := 0
 	for _, name := range c.Args[2:] {
-		if u := a.s.ex.Users.Delete(name); u != nil {
+		if u := a.s.Ex.Users.Delete(name); u != nil {
 			n++
 			a.expel(func(sess *command.Session) bool { return sess.User == u })
 		}
@@ -98,12 +98,12 @@ func (a *admin) aclDelUser(c *command.Call) error {
 
 // expel closes the connections whose session is selected by which. They are logged out at once: each
 // belongs to the default user until it is closed.
-func (a *admin) expel(which func(*command.Session) bool) {
+func (a *Admin) expel(which func(*command.Session) bool) {
 	for _, c := range a.s.clients.byAge() {
 		if !which(&c.sess) {
 			continue
 		}
-		c.sess.User, c.sess.Authenticated = a.s.ex.Users.Default, false
+		c.sess.User, c.sess.Authenticated = a.s.Ex.Users.Default, false
 		if c == a.s.running {
 			c.sess.CloseAfterReply = true
 		} else {
@@ -115,33 +115,33 @@ func (a *admin) expel(which func(*command.Session) bool) {
 // ACL LOAD (acl.c: aclCommand)
 // The connections of all users but the default one are closed: the new rules may forbid what the
 // old ones allowed.
-func (a *admin) aclLoad(c *command.Call) error {
-	if a.s.cfg.ACLFile == "" {
+func (a *Admin) aclLoad(c *command.Call) error {
+	if a.s.Cfg.ACLFile == "" {
 		return errNoACLFile
 	}
 	if err := a.loadACLFile(); err != nil {
 		return errorf("ERR %s", err)
 	}
-	a.expel(func(sess *command.Session) bool { return sess.User != a.s.ex.Users.Default })
+	a.expel(func(sess *command.Session) bool { return sess.User != a.s.Ex.Users.Default })
 	c.OK()
 	return nil
 }
 
-func (a *admin) loadACLFile() error {
-	text, err := config.ReadFile(a.s.cfg.Relative(a.s.cfg.ACLFile), config.MostText)
+func (a *Admin) loadACLFile() error {
+	text, err := config.ReadFile(a.s.Cfg.Relative(a.s.Cfg.ACLFile), config.MostText)
 	if err != nil {
-		return fmt.Errorf("Error loading ACLs, opening file '%s': %s", a.s.cfg.ACLFile, config.ErrorText(err))
+		return fmt.Errorf("Error loading ACLs, opening file '%s': %s", a.s.Cfg.ACLFile, config.ErrorText(err))
 	}
-	return a.s.ex.Users.Load(a.s.cfg.ACLFile, string(text))
+	return a.s.Ex.Users.Load(a.s.Cfg.ACLFile, string(text))
 }
 
 // ACL SAVE (acl.c: aclCommand)
-func (a *admin) aclSave(c *command.Call) error {
-	if a.s.cfg.ACLFile == "" {
+func (a *Admin) aclSave(c *command.Call) error {
+	if a.s.Cfg.ACLFile == "" {
 		return errNoACLFile
 	}
-	if err := config.ReplaceFile(a.s.cfg.Relative(a.s.cfg.ACLFile), a.s.ex.Users.Text()); err != nil {
-		a.s.log('#', "Writing ACL file for ACL SAVE: %s", config.ErrorText(err))
+	if err := config.ReplaceFile(a.s.Cfg.Relative(a.s.Cfg.ACLFile), a.s.Ex.Users.Text()); err != nil {
+		a.s.Log('#', "Writing ACL file for ACL SAVE: %s", config.ErrorText(err))
 		return errACLSave
 	}
 	c.OK()
@@ -150,15 +150,15 @@ func (a *admin) aclSave(c *command.Call) error {
 
 // loadUsers defines the users of the configuration or of the ACL file, at the start
 // (acl.c: ACLLoadUsersAtStartup).
-func (a *admin) loadUsers() error {
-	a.s.ex.Users.Warn = func(text string) { a.s.log('#', "%s", text) }
+func (a *Admin) loadUsers() error {
+	a.s.Ex.Users.Warn = func(text string) { a.s.Log('#', "%s", text) }
 	if err := a.defineUsers(); err != nil {
 		return err
 	}
-	if a.s.cfg.ACLFile == "" {
+	if a.s.Cfg.ACLFile == "" {
 		return nil
 	}
-	if len(a.s.cfg.Users) > 0 {
+	if len(a.s.Cfg.Users) > 0 {
 		return errors.New("Configuring Redis with users defined in redis.conf and at the same setting an ACL file path " +
 			"is invalid. This setup is very likely to lead to configuration errors and security holes, please define " +
 			"either an ACL file or declare users directly in your redis.conf, but not both.")
@@ -171,27 +171,27 @@ func (a *admin) loadUsers() error {
 
 // defineUsers defines the users of the directives "user". An error in one is reported with its
 // line.
-func (a *admin) defineUsers() error {
+func (a *Admin) defineUsers() error {
 	var lines []acl.Line
-	for _, u := range a.s.cfg.Users {
+	for _, u := range a.s.Cfg.Users {
 		line := acl.Line{Name: u.Name, Words: u.Rules}
-		if at, err := a.s.ex.Users.CheckLine(line, lines); err != nil {
+		if at, err := a.s.Ex.Users.CheckLine(line, lines); err != nil {
 			why := fmt.Sprintf("Error in user declaration '%s': %s", at, err)
 			return &config.LineError{Line: u.Line, Text: u.Text, Why: why}
 		}
 		lines = append(lines, line)
 	}
-	if a.s.cfg.ACLFile != "" {
+	if a.s.Cfg.ACLFile != "" {
 		return nil
 	}
 	for _, line := range lines {
-		u, err := a.s.ex.Users.Define(line)
+		u, err := a.s.Ex.Users.Define(line)
 		if err != nil {
-			a.s.log('#', "%s", err)
+			a.s.Log('#', "%s", err)
 			return errors.New("Critical error while loading ACLs. Exiting.")
 		}
 		if !u.On {
-			a.s.log('*', "The user '%s' is disabled (there is no 'on' modifier in the user description). "+
+			a.s.Log('*', "The user '%s' is disabled (there is no 'on' modifier in the user description). "+
 				"Make sure this is not a configuration error.", u.Name)
 		}
 	}

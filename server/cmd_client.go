@@ -12,8 +12,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// clientRows are the commands of group connection that concern other clients than the caller.
-func clientRows() []command.Row {
+// ClientRows are the commands of group connection that concern other clients than the caller.
+func ClientRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
 	return []command.Row{
 		row("reset", "",
@@ -22,18 +22,18 @@ func clientRows() []command.Row {
 				command.WhileSubscribed|command.NotQueued|command.EndsMulti,
 			"connection", "6.2.0",
 			"O(1)",
-			"Resets the state of the connection.", (*admin).reset),
+			"Resets the state of the connection.", (*Admin).reset),
 		row("client|info", "",
 			2, command.NoScript|command.Loading|command.Stale|command.NondeterministicOutput, "connection",
 			"6.2.0",
 			"O(1)",
-			"Describes this connection.", (*admin).clientInfo),
+			"Describes this connection.", (*Admin).clientInfo),
 		row("client|list", "[TYPE (client-type@5.0.0: NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id@6.2.0:integer ...] "+
 			"[USER username@,8.1.0] [ADDR addr@,8.1.0/ip:port] [LADDR laddr@,8.1.0/ip:port] "+
 			"[SKIPME (skipme@,8.1.0: YES | NO)] [MAXAGE maxage@,8.1.0:integer]"+strings.ReplaceAll(newerFilters, " | [", " ["),
 			-2, flags|command.NondeterministicOutput, "connection", "2.4.0",
 			"O(N) for N connections",
-			"Describes all connections, or those that match filters.", (*admin).clientList),
+			"Describes all connections, or those that match filters.", (*Admin).clientList),
 		row("client|kill",
 			"(filter: old-format@-2.8.12/ip:port | (new-format: [ID client-id@2.8.12:integer] "+
 				"| [TYPE (client-type@2.8.12: NORMAL | MASTER@3.2.0 | PRIMARY@,8.0.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)] "+
@@ -41,55 +41,55 @@ func clientRows() []command.Row {
 				"| [MAXAGE maxage@7.4.0,8.0.0:integer]"+newerFilters+") ...)",
 			-3, flags, "connection", "2.4.0",
 			"O(N) for N connections",
-			"Closes connections that match filters.", (*admin).clientKill),
+			"Closes connections that match filters.", (*Admin).clientKill),
 		row("client|pause", "timeout [mode@6.2.0: WRITE | ALL]",
 			-3, flags, "connection", "3.0.0",
 			"O(1)",
-			"Pauses all clients, or only their writes, for some time.", (*admin).clientPause),
+			"Pauses all clients, or only their writes, for some time.", (*Admin).clientPause),
 		row("client|unpause", "",
 			2, flags, "connection", "6.2.0",
 			"O(N) for N paused clients",
-			"Ends CLIENT PAUSE.", (*admin).clientUnpause),
+			"Ends CLIENT PAUSE.", (*Admin).clientUnpause),
 		row("client|unblock", "client-id:integer [unblock-type: TIMEOUT | ERROR]",
 			-3, flags, "connection", "5.0.0",
 			"O(1)",
-			"Ends the wait of a blocked client.", (*admin).clientUnblock),
+			"Ends the wait of a blocked client.", (*Admin).clientUnblock),
 	}
 }
 
 // RESET (networking.c: resetCommand)
-func (a *admin) reset(c *command.Call) error {
+func (a *Admin) reset(c *command.Call) error {
 	sess := c.Sess
 	if a.s.running.sess.Replica {
 		return store.Error("ERR can only reset normal client connections")
 	}
 	if sess.Monitor {
-		a.monitors.leave(a.s.running)
+		a.Monitors.leave(a.s.running)
 	}
-	a.s.ex.Leave(sess)
+	a.s.Ex.Leave(sess)
 	sess.DB, sess.Name = 0, ""
 	c.UseProtocol(2)
 	sess.NoEvict, sess.NoTouch = false, false
 	sess.Replies = command.ReplyOn
-	a.s.ex.Anonymous(sess)
-	a.s.running.Parser.Limits.Unauthenticated = a.s.ex.MustAuthenticate(sess)
+	a.s.Ex.Anonymous(sess)
+	a.s.running.Parser.Limits.Unauthenticated = a.s.Ex.MustAuthenticate(sess)
 	c.Status("RESET")
 	return nil
 }
 
 // CLIENT INFO (networking.c: clientCommand)
-func (a *admin) clientInfo(c *command.Call) error {
+func (a *Admin) clientInfo(c *command.Call) error {
 	c.Verbatim("txt", string(append(a.s.clients.append(nil, a.s.running), '\n')))
 	return nil
 }
 
 // CLIENT LIST [TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] ... (networking.c: clientCommand)
-func (a *admin) clientList(c *command.Call) error {
+func (a *Admin) clientList(c *command.Call) error {
 	var list []*client
 	switch args := c.Args[2:]; {
 	case len(args) == 0:
 		list = a.s.clients.byAge()
-	case a.s.ex.Table.Dialect.Has(filtersAreFree):
+	case a.s.Ex.Table.Dialect.Has(filtersAreFree):
 		f := clientFilter{c: c, old: []string{"id", "type"}}
 		if err := f.parse(args); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (a *admin) clientList(c *command.Call) error {
 }
 
 // CLIENT KILL old-format | (ID client-id | ADDR addr | ...) ... (networking.c: clientCommand)
-func (a *admin) clientKill(c *command.Call) error {
+func (a *Admin) clientKill(c *command.Call) error {
 	f := clientFilter{c: c, old: []string{"id", "type", "addr", "laddr", "user", "skipme"}, spareMe: true}
 	if len(c.Args) == 3 {
 		addr := string(c.Args[2])
@@ -149,7 +149,7 @@ func (a *admin) clientKill(c *command.Call) error {
 // kill closes the clients that match. The caller is closed after its reply. The other sockets are
 // shut down before that reply is written: a caller that has it may rely on this. close says why
 // their descriptors stay open.
-func (a *admin) kill(f *clientFilter) (n int) {
+func (a *Admin) kill(f *clientFilter) (n int) {
 	for _, c := range a.s.clients.byAge() {
 		if !f.matches(c) {
 			continue
@@ -169,7 +169,7 @@ func (a *admin) kill(f *clientFilter) (n int) {
 }
 
 // CLIENT PAUSE timeout [WRITE | ALL] (networking.c: clientCommand)
-func (a *admin) clientPause(c *command.Call) error {
+func (a *Admin) clientPause(c *command.Call) error {
 	kind := command.PausesAll
 	switch {
 	case len(c.Args) == 3:
@@ -191,14 +191,14 @@ func (a *admin) clientPause(c *command.Call) error {
 }
 
 // CLIENT UNPAUSE (networking.c: clientCommand)
-func (a *admin) clientUnpause(c *command.Call) error {
+func (a *Admin) clientUnpause(c *command.Call) error {
 	a.s.pausing.end(byClient)
 	c.OK()
 	return nil
 }
 
 // CLIENT UNBLOCK client-id [TIMEOUT | ERROR] (networking.c: clientCommand)
-func (a *admin) clientUnblock(c *command.Call) error {
+func (a *Admin) clientUnblock(c *command.Call) error {
 	var reason error
 	switch {
 	case len(c.Args) == 3:
@@ -219,7 +219,7 @@ func (a *admin) clientUnblock(c *command.Call) error {
 		c.Int(0)
 		return nil
 	}
-	a.s.ex.Unblock(&target.sess, reason)
+	a.s.Ex.Unblock(&target.sess, reason)
 	c.Int(1)
 	return nil
 }

@@ -98,7 +98,7 @@ func (f *clientFilter) test(name, full string, values [][]byte) (test func(c *cl
 	case "addr":
 		return same(func(c *client) string { return c.sess.Addr })
 	case "laddr":
-		return same(func(c *client) string { return c.laddr })
+		return same(func(c *client) string { return c.LAddr })
 	case "name":
 		return same(func(c *client) string { return c.sess.Name })
 	case "lib-name":

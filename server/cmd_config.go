@@ -10,12 +10,12 @@ import (
 )
 
 // CONFIG GET parameter ... (config.c: configGetCommand)
-func (a *admin) configGet(c *command.Call) error {
+func (a *Admin) configGet(c *command.Call) error {
 	patterns := make([]string, 0, len(c.Args)-2)
 	for _, a := range c.Args[2:] {
 		patterns = append(patterns, string(a))
 	}
-	pairs := a.s.cfg.Get(patterns, func(pattern, name string) bool {
+	pairs := a.s.Cfg.Get(patterns, func(pattern, name string) bool {
 		return store.Match([]byte(pattern), []byte(name), true)
 	})
 	c.Map(len(pairs) / 2)
@@ -26,7 +26,7 @@ func (a *admin) configGet(c *command.Call) error {
 }
 
 // CONFIG SET (parameter value) ... (config.c: configSetCommand)
-func (a *admin) configSet(c *command.Call) error {
+func (a *Admin) configSet(c *command.Call) error {
 	if len(c.Args)%2 != 0 {
 		return errSyntax
 	}
@@ -34,18 +34,18 @@ func (a *admin) configSet(c *command.Call) error {
 	for _, a := range c.Args[2:] {
 		pairs = append(pairs, string(a))
 	}
-	if a.s.ex.Refusals.Has(command.Loads | command.LoadsAside) {
+	if a.s.Ex.Refusals.Has(command.Loads | command.LoadsAside) {
 		for i := 0; i < len(pairs); i += 2 {
 			if config.Settled(pairs[i]) {
-				return a.s.ex.Table.ErrLoading()
+				return a.s.Ex.Table.ErrLoading()
 			}
 		}
 	}
-	if _, err := a.s.cfg.Set(pairs, c.Sess.Local, a.apply); err != nil {
+	if _, err := a.s.Cfg.Set(pairs, c.Sess.Local, a.apply); err != nil {
 		return err
 	}
-	for _, name := range a.s.cfg.Inert() {
-		a.s.log('#', "The directive '%s' is accepted but has no effect here", name)
+	for _, name := range a.s.Cfg.Inert() {
+		a.s.Log('#', "The directive '%s' is accepted but has no effect here", name)
 	}
 	c.OK()
 	return nil
@@ -62,99 +62,99 @@ func configSecrets(args [][]byte) (secrets []int) {
 }
 
 // apply puts a directive into effect after CONFIG SET.
-func (a *admin) apply(name string) error {
+func (a *Admin) apply(name string) error {
 	switch name {
 	case "maxclients":
-		if want := a.s.cfg.MaxClients; !a.s.clients.fit() || a.s.cfg.MaxClients < want {
+		if want := a.s.Cfg.MaxClients; !a.s.clients.fit() || a.s.Cfg.MaxClients < want {
 			return fmt.Errorf("The operating system is not able to handle the specified number of clients, try with %d",
-				a.s.cfg.MaxClients)
+				a.s.Cfg.MaxClients)
 		}
 	case "maxmemory":
-		if used := a.s.figures.usedMemory(); a.s.cfg.MaxMemory > 0 && int64(used) > a.s.cfg.MaxMemory {
-			a.s.log('#', "WARNING: the new maxmemory value set via CONFIG SET (%d) is smaller than the current memory "+
+		if used := a.s.Figures.usedMemory(); a.s.Cfg.MaxMemory > 0 && int64(used) > a.s.Cfg.MaxMemory {
+			a.s.Log('#', "WARNING: the new maxmemory value set via CONFIG SET (%d) is smaller than the current memory "+
 				"usage (%d). This will result in key eviction and/or the inability to accept new write commands "+
-				"depending on the maxmemory-policy.", a.s.cfg.MaxMemory, used)
+				"depending on the maxmemory-policy.", a.s.Cfg.MaxMemory, used)
 		}
 		a.s.evicting = true
 	case "proto-max-bulk-len":
 		for _, c := range a.s.clients.order {
-			c.Parser.Limits.MaxBulk = int(a.s.cfg.ProtoMaxBulkLen)
+			c.Parser.Limits.MaxBulk = int(a.s.Cfg.ProtoMaxBulkLen)
 		}
 	case "tls-auth-clients":
 		a.s.handshakes.setAuth()
 	case "tls-cert-file", "tls-key-file", "tls-ca-cert-file", "tls-ca-cert-dir", "tls-protocols", "tls-ciphers",
 		"tls-session-caching":
-		if a.s.cfg.TLSPort != 0 && !a.s.handshakes.configure(true) {
+		if a.s.Cfg.TLSPort != 0 && !a.s.handshakes.configure(true) {
 			return errors.New(errTLSConfig)
 		}
 	case "port", "tls-port", "bind":
 		if name == "tls-port" && !a.s.handshakes.configure(false) {
 			return errors.New(errTLSConfig)
 		}
-		if err := a.s.listeners.relisten(); err != nil {
-			a.s.log('#', "%v", err)
+		if err := a.s.Listeners.relisten(); err != nil {
+			a.s.Log('#', "%v", err)
 			if name == "bind" {
 				return errors.New("Failed to bind to specified addresses.")
 			}
 			return errors.New("Unable to listen on this port. Check server logs.")
 		}
 	case "oom-score-adj", "oom-score-adj-values":
-		if err := a.s.oomScore.apply(a.s.cfg); err != nil {
-			a.s.log('#', "%v", err)
+		if err := a.s.OOMScore.Apply(a.s.Cfg); err != nil {
+			a.s.Log('#', "%v", err)
 			return errors.New("Failed to set current oom_score_adj. Check server logs.")
 		}
 	case "requirepass":
-		a.s.ex.Users.SetDefaultPassword(a.s.cfg.RequirePass)
+		a.s.Ex.Users.SetDefaultPassword(a.s.Cfg.RequirePass)
 	case "latency-tracking":
-		if !a.s.cfg.LatencyTracking {
-			a.s.ex.Table.ForgetLatencies()
+		if !a.s.Cfg.LatencyTracking {
+			a.s.Ex.Table.ForgetLatencies()
 		}
 	}
-	for _, fn := range a.s.parts.configured {
+	for _, fn := range a.s.Parts.configured {
 		if err := fn(name); err != nil {
 			return err
 		}
 	}
 	a.s.clients.setOutputTrigger()
 	a.s.clients.setMemoryLimits()
-	a.s.ex.Configure()
+	a.s.Ex.Configure()
 	if a.s.Reconfigured != nil {
-		a.s.Reconfigured(a.s.cfg, name)
+		a.s.Reconfigured(a.s.Cfg, name)
 	}
 	return nil
 }
 
 // CONFIG REWRITE (config.c: configRewriteCommand)
 // It is refused for several masters: the file has room for the port of one master.
-func (a *admin) configRewrite(c *command.Call) error { return a.rewrite(c, a.s.cfg.Rewrite) }
+func (a *Admin) configRewrite(c *command.Call) error { return a.rewrite(c, a.s.Cfg.Rewrite) }
 
-func (a *admin) rewrite(c *command.Call, write func(users []string) error) error {
+func (a *Admin) rewrite(c *command.Call, write func(users []string) error) error {
 	if a.s.nodeCount > 1 {
 		what := "masters"
-		if a.s.cfg.Replicas > 0 {
+		if a.s.Cfg.Replicas > 0 {
 			what = "servers"
 		}
 		return errorf("ERR %d %s share the configuration file, so none of them can rewrite it", a.s.nodeCount, what)
 	}
 	var users []string
-	if a.s.cfg.ACLFile == "" {
-		users = a.s.ex.Users.Lines()
+	if a.s.Cfg.ACLFile == "" {
+		users = a.s.Ex.Users.Lines()
 	}
 	if err := write(users); err != nil {
-		a.s.log('#', "CONFIG REWRITE failed: %v", err)
+		a.s.Log('#', "CONFIG REWRITE failed: %v", err)
 		return err
 	}
-	a.s.log('*', "CONFIG REWRITE executed with success.")
+	a.s.Log('*', "CONFIG REWRITE executed with success.")
 	c.OK()
 	return nil
 }
 
 // CONFIG RESETSTAT (config.c: configResetStatCommand)
-func (a *admin) configResetStat(c *command.Call) error {
-	a.s.ex.ResetStats()
+func (a *Admin) configResetStat(c *command.Call) error {
+	a.s.Ex.ResetStats()
 	a.s.stats = Stats{}
-	a.s.figures.rates = rates{}
-	a.s.figures.sample() // rates count from now on
+	a.s.Figures.rates = rates{}
+	a.s.Figures.sample() // rates count from now on
 	c.OK()
 	return nil
 }

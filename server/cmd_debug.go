@@ -11,7 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-func (a *admin) debugCommands() []debugCommand {
+func (a *Admin) debugCommands() []debugCommand {
 	return []debugCommand{
 		{"config-rewrite-force-all", "",
 			"Rewrites the configuration file with all directives, including defaults.", 0, 0, a.rewriteAll},
@@ -55,8 +55,8 @@ func (a *admin) debugCommands() []debugCommand {
 }
 
 // DEBUG subcommand [argument ...] (debug.c: debugCommand)
-func (a *admin) debug(c *command.Call) error {
-	cmds := a.s.parts.debug
+func (a *Admin) debug(c *command.Call) error {
+	cmds := a.s.Parts.debug
 	args := c.Args[2:]
 	for i := range cmds {
 		d := &cmds[i]
@@ -110,8 +110,8 @@ func debugError(c *command.Call, args [][]byte) error {
 	}, string(args[0])))
 }
 
-func (a *admin) debugLog(c *command.Call, args [][]byte) error {
-	a.s.log('#', "DEBUG LOG: %s", args[0])
+func (a *Admin) debugLog(c *command.Call, args [][]byte) error {
+	a.s.Log('#', "DEBUG LOG: %s", args[0])
 	c.OK()
 	return nil
 }
@@ -124,11 +124,11 @@ func debugSleep(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (a *admin) rewriteAll(c *command.Call, _ [][]byte) error {
-	return a.rewrite(c, a.s.cfg.RewriteAll)
+func (a *Admin) rewriteAll(c *command.Call, _ [][]byte) error {
+	return a.rewrite(c, a.s.Cfg.RewriteAll)
 }
 
-func (a *admin) pauseCron(c *command.Call, args [][]byte) error {
+func (a *Admin) pauseCron(c *command.Call, args [][]byte) error {
 	a.s.debugging.cronPaused = debugSwitch(args[0])
 	c.OK()
 	return nil
@@ -148,7 +148,7 @@ func debugSwitch(arg []byte) bool {
 	return digits != "" && '1' <= digits[0] && digits[0] <= '9'
 }
 
-func (a *admin) activeExpire(c *command.Call, args [][]byte) error {
+func (a *Admin) activeExpire(c *command.Call, args [][]byte) error {
 	a.s.debugging.noExpire = !debugSwitch(args[0])
 	c.OK()
 	return nil

@@ -21,26 +21,26 @@ import (
 type section struct {
 	name, title string
 	byDefault   bool
-	write       func(*admin, *report)
+	write       func(*Admin, *report)
 }
 
 func sections() [15]section { // an array needs no allocation
 	return [15]section{
-		{"server", "Server", true, (*admin).infoServer},
-		{"clients", "Clients", true, (*admin).infoClients},
-		{"memory", "Memory", true, (*admin).infoMemory},
+		{"server", "Server", true, (*Admin).infoServer},
+		{"clients", "Clients", true, (*Admin).infoClients},
+		{"memory", "Memory", true, (*Admin).infoMemory},
 		{"persistence", "Persistence", true, nil},
-		{"stats", "Stats", true, (*admin).infoStats},
+		{"stats", "Stats", true, (*Admin).infoStats},
 		{"replication", "Replication", true, nil},
-		{"cpu", "CPU", true, (*admin).infoCPU},
+		{"cpu", "CPU", true, (*Admin).infoCPU},
 		{"modules", "Modules", true, nil},
-		{"commandstats", "Commandstats", false, (*admin).infoCommandStats},
-		{"errorstats", "Errorstats", true, (*admin).infoErrorStats},
-		{"latencystats", "Latencystats", false, (*admin).infoLatencyStats},
-		{"cluster", "Cluster", true, (*admin).infoCluster},
-		{"keyspace", "Keyspace", true, (*admin).infoKeyspace},
-		{"miniredisd", "Miniredisd", true, (*admin).infoMiniredisd},
-		{debugSection, "Debug", false, (*admin).infoDebug},
+		{"commandstats", "Commandstats", false, (*Admin).infoCommandStats},
+		{"errorstats", "Errorstats", true, (*Admin).infoErrorStats},
+		{"latencystats", "Latencystats", false, (*Admin).infoLatencyStats},
+		{"cluster", "Cluster", true, (*Admin).infoCluster},
+		{"keyspace", "Keyspace", true, (*Admin).infoKeyspace},
+		{"miniredisd", "Miniredisd", true, (*Admin).infoMiniredisd},
+		{debugSection, "Debug", false, (*Admin).infoDebug},
 	}
 }
 
@@ -48,7 +48,7 @@ func sections() [15]section { // an array needs no allocation
 const debugSection = "debug"
 
 // INFO [section ...] (server.c: infoCommand)
-func (a *admin) info(c *command.Call) error {
+func (a *Admin) info(c *command.Call) error {
 	r := report{a.text[:0]}
 	for _, sec := range sections() {
 		if !wanted(&sec, c.Args[1:]) {
@@ -61,14 +61,14 @@ func (a *admin) info(c *command.Call) error {
 		if sec.write != nil {
 			sec.write(a, &r)
 		}
-		a.s.parts.tell(&r, sec.name)
+		a.s.Parts.tell(&r, sec.name)
 	}
 	a.reply(c, r.b)
 	return nil
 }
 
 // reply replies with a text that was written after a.text[:0], and keeps its memory for the next one.
-func (a *admin) reply(c *command.Call, text []byte) {
+func (a *Admin) reply(c *command.Call, text []byte) {
 	if c.Proto < 3 { // a verbatim string is a bulk string then
 		c.Bulk(text)
 	} else {
@@ -90,35 +90,35 @@ func wanted(sec *section, names [][]byte) bool {
 	return len(names) == 0 && sec.byDefault
 }
 
-func (a *admin) infoServer(r *report) {
-	uptime := (a.s.now - a.s.figures.start) / 1e9
-	played := a.s.ex.Table.Dialect
+func (a *Admin) infoServer(r *report) {
+	uptime := (a.s.now - a.s.Figures.start) / 1e9
+	played := a.s.Ex.Table.Dialect
 	r.fields("redis_version", played.RedisVersion)
 	if played.ServerName != "" {
 		r.fields("server_name", played.ServerName, played.ServerName+"_version", played.Version)
 	}
-	manners := &a.s.ex.Table.Manners
+	manners := &a.s.Ex.Table.Manners
 	if manners.InfoStage {
 		r.fields(played.ServerName+"_release_stage", "ga")
 	}
 	r.fields("miniredisd_version", version.Version,
 		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", played.ModeField, "standalone",
-		"os", a.s.figures.process.system, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime",
-		"multiplexing_api", a.s.cfg.Multiplexer,
+		"os", a.s.Figures.process.system, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime",
+		"multiplexing_api", a.s.Cfg.Multiplexer,
 		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0",
-		"process_id", a.s.figures.process.id, "process_supervised", a.s.cfg.Supervised, "run_id", a.s.figures.runID,
-		"tcp_port", a.s.Port(), "server_time_usec", a.s.ex.Now.Wall/1e3,
-		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", a.s.cfg.Hz, "configured_hz", a.s.cfg.Hz,
-		"lru_clock", a.s.ks.Now/1000&0xffffff, "executable", a.s.figures.process.executable, "config_file", a.s.cfg.File,
-		"io_threads_active", number(a.s.pool.Active))
-	a.s.parts.tell(r, "shutdown_in_milliseconds")
+		"process_id", a.s.Figures.process.id, "process_supervised", a.s.Cfg.Supervised, "run_id", a.s.Figures.runID,
+		"tcp_port", a.s.Port(), "server_time_usec", a.s.Ex.Now.Wall/1e3,
+		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", a.s.Cfg.Hz, "configured_hz", a.s.Cfg.Hz,
+		"lru_clock", a.s.KS.Now/1000&0xffffff, "executable", a.s.Figures.process.executable, "config_file", a.s.Cfg.File,
+		"io_threads_active", OneIf(a.s.pool.Active))
+	a.s.Parts.tell(r, "shutdown_in_milliseconds")
 	if manners.InfoHz {
-		r.fields("clients_hz", a.s.cfg.Hz)
+		r.fields("clients_hz", a.s.Cfg.Hz)
 	}
 	if manners.InfoZone {
 		r.fields("availability_zone", "")
 	}
-	for i, l := range a.s.listeners.all {
+	for i, l := range a.s.Listeners.all {
 		if l.unix {
 			r.line("listener%d:name=unix,bind=%s", i, l.addr)
 			continue
@@ -135,56 +135,56 @@ func (a *admin) infoServer(r *report) {
 	}
 }
 
-func (a *admin) infoClients(r *report) {
+func (a *Admin) infoClients(r *report) {
 	in, out := 0, 0
 	var timed, replicas int64
 	for _, c := range a.s.clients.order {
 		room, _ := c.Buffered()
 		in, out = max(in, room), max(out, c.Unsent())
-		timed += number(c.timer != nil)
-		replicas += number(c.sess.Replica)
+		timed += OneIf(c.timer != nil)
+		replicas += OneIf(c.sess.Replica)
 	}
-	keys, orGone := a.s.ex.Waiters.Keys()
-	tracking, _, _, _ := a.s.ex.Tracking.Stats()
+	keys, orGone := a.s.Ex.Waiters.Keys()
+	tracking, _, _, _ := a.s.Ex.Tracking.Stats()
 	r.fields("connected_clients", int64(len(a.s.clients.order))-replicas, "cluster_connections", 0,
-		"maxclients", a.s.cfg.MaxClients,
+		"maxclients", a.s.Cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
 		"blocked_clients", a.s.held, "tracking_clients", tracking, "clients_in_timeout_table", timed,
 		"total_blocking_keys", keys, "total_blocking_keys_on_nokey", orGone)
 }
 
-func (a *admin) infoDebug(r *report) {
+func (a *Admin) infoDebug(r *report) {
 	r.fields("eventloop_duration_aof_sum", 0, "eventloop_duration_cron_sum", a.s.stats.Cron/1000,
 		"eventloop_duration_max", a.s.stats.LongestPass/1000, "eventloop_cmd_per_cycle_max", a.s.stats.MostCommands)
 }
 
-func (a *admin) infoStats(r *report) {
+func (a *Admin) infoStats(r *report) {
 	in, out := a.s.stats.NetIn, a.s.stats.NetOut
-	_, keys, items, prefixes := a.s.ex.Tracking.Stats()
-	exceeded, exceedsFor := a.s.ex.Stats.EvictionExceeded(a.s.ex.Clock)
-	r.fields("total_connections_received", a.s.stats.Connections, "total_commands_processed", a.s.ex.Stats.Commands,
-		"instantaneous_ops_per_sec", int64(a.s.figures.rates.mean(rateCommands)), "total_net_input_bytes", in,
+	_, keys, items, prefixes := a.s.Ex.Tracking.Stats()
+	exceeded, exceedsFor := a.s.Ex.Stats.EvictionExceeded(a.s.Ex.Clock)
+	r.fields("total_connections_received", a.s.stats.Connections, "total_commands_processed", a.s.Ex.Stats.Commands,
+		"instantaneous_ops_per_sec", int64(a.s.Figures.rates.mean(rateCommands)), "total_net_input_bytes", in,
 		"total_net_output_bytes", out,
 		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", a.s.stats.ReplicaOut)
-	r.decimal("instantaneous_input_kbps", a.s.figures.rates.mean(rateIn)/1024, 2, "")
-	r.decimal("instantaneous_output_kbps", a.s.figures.rates.mean(rateOut)/1024, 2, "")
+	r.decimal("instantaneous_input_kbps", a.s.Figures.rates.mean(rateIn)/1024, 2, "")
+	r.decimal("instantaneous_output_kbps", a.s.Figures.rates.mean(rateOut)/1024, 2, "")
 	r.fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",
 		"rejected_connections", a.s.stats.Rejected, "sync_full", a.s.stats.FullSyncs,
 		"sync_partial_ok", a.s.stats.PartialSyncs, "sync_partial_err", a.s.stats.RefusedSyncs,
-		"expired_keys", a.s.ks.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0,
+		"expired_keys", a.s.KS.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0,
 		"expire_cycle_cpu_milliseconds", 0,
-		"evicted_keys", a.s.ks.Stats.Evicted, "evicted_clients", a.s.stats.EvictedClients,
+		"evicted_keys", a.s.KS.Stats.Evicted, "evicted_clients", a.s.stats.EvictedClients,
 		"total_eviction_exceeded_time", exceeded/1e6, "current_eviction_exceeded_time", exceedsFor/1e6,
-		"keyspace_hits", a.s.ks.Stats.Hits, "keyspace_misses", a.s.ks.Stats.Misses,
-		"pubsub_channels", a.s.ex.Subs.Len(pubsub.Channel), "pubsub_patterns", a.s.ex.Subs.Len(pubsub.Pattern),
-		"pubsubshard_channels", a.s.ex.Subs.Len(pubsub.Shard),
+		"keyspace_hits", a.s.KS.Stats.Hits, "keyspace_misses", a.s.KS.Stats.Misses,
+		"pubsub_channels", a.s.Ex.Subs.Len(pubsub.Channel), "pubsub_patterns", a.s.Ex.Subs.Len(pubsub.Pattern),
+		"pubsubshard_channels", a.s.Ex.Subs.Len(pubsub.Shard),
 		"latest_fork_usec", 0, "total_forks", a.s.stats.Forks,
 		"migrate_cached_sockets", len(a.migrate),
-		"slave_expires_tracked_keys", a.s.parts.figure("slave_expires_tracked_keys"),
+		"slave_expires_tracked_keys", a.s.Parts.figure("slave_expires_tracked_keys"),
 		"active_defrag_hits", 0, "active_defrag_misses", 0, "active_defrag_key_hits", 0, "active_defrag_key_misses", 0,
 		"total_active_defrag_time", 0, "current_active_defrag_time", 0,
 		"tracking_total_keys", keys, "tracking_total_items", items, "tracking_total_prefixes", prefixes,
-		"unexpected_error_replies", 0, "total_error_replies", a.s.ex.Stats.ErrorReplies, "dump_payload_sanitizations", 0,
+		"unexpected_error_replies", 0, "total_error_replies", a.s.Ex.Stats.ErrorReplies, "dump_payload_sanitizations", 0,
 		"total_reads_processed", a.s.stats.Reads, "total_writes_processed", a.s.stats.Writes,
 		"io_threaded_reads_processed", a.s.stats.ThreadedReads, "io_threaded_writes_processed", a.s.stats.ThreadedWrites,
 		"client_query_buffer_limit_disconnections", a.s.stats.QueryLimitClosed,
@@ -192,13 +192,13 @@ func (a *admin) infoStats(r *report) {
 		"reply_buffer_shrinks", 0, "reply_buffer_expands", 0,
 		"eventloop_cycles", a.s.stats.Passes, "eventloop_duration_sum", a.s.stats.Busy/1000,
 		"eventloop_duration_cmd_sum", a.s.stats.Executing/1000,
-		"instantaneous_eventloop_cycles_per_sec", int64(a.s.figures.rates.mean(rateCycles)),
-		"instantaneous_eventloop_duration_usec", int64(a.s.figures.rates.mean(rateBusy)/1000),
-		"acl_access_denied_auth", a.s.ex.Stats.Denied[acl.DeniedAuth],
-		"acl_access_denied_cmd", a.s.ex.Stats.Denied[acl.DeniedCommand],
-		"acl_access_denied_key", a.s.ex.Stats.Denied[acl.DeniedKey],
-		"acl_access_denied_channel", a.s.ex.Stats.Denied[acl.DeniedChannel])
-	if a.s.ex.Table.Manners.InfoThreads { // jobs that threads have here no part in
+		"instantaneous_eventloop_cycles_per_sec", int64(a.s.Figures.rates.mean(rateCycles)),
+		"instantaneous_eventloop_duration_usec", int64(a.s.Figures.rates.mean(rateBusy)/1000),
+		"acl_access_denied_auth", a.s.Ex.Stats.Denied[acl.DeniedAuth],
+		"acl_access_denied_cmd", a.s.Ex.Stats.Denied[acl.DeniedCommand],
+		"acl_access_denied_key", a.s.Ex.Stats.Denied[acl.DeniedKey],
+		"acl_access_denied_channel", a.s.Ex.Stats.Denied[acl.DeniedChannel])
+	if a.s.Ex.Table.Manners.InfoThreads { // jobs that threads have here no part in
 		r.fields("io_threaded_freed_objects", 0, "io_threaded_poll_processed", 0,
 			"io_threaded_total_prefetch_batches", 0, "io_threaded_total_prefetch_entries", 0)
 	}
@@ -206,7 +206,7 @@ func (a *admin) infoStats(r *report) {
 
 // infoCPU reports the CPU time of the process also for the main thread. Go moves goroutines between
 // threads, so there is no figure for this one.
-func (*admin) infoCPU(r *report) {
+func (*Admin) infoCPU(r *report) {
 	var u unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // fails only for a bad argument
 	sys := float64(u.Stime.Sec) + float64(u.Stime.Usec)/1e6
@@ -219,8 +219,8 @@ func (*admin) infoCPU(r *report) {
 }
 
 // eachCommand calls fn for each command and subcommand.
-func (a *admin) eachCommand(fn func(*command.Command)) {
-	for _, cmd := range a.s.ex.Table.All() {
+func (a *Admin) eachCommand(fn func(*command.Command)) {
+	for _, cmd := range a.s.Ex.Table.All() {
 		fn(cmd)
 		for _, sub := range cmd.SubCommands() {
 			fn(sub)
@@ -228,42 +228,42 @@ func (a *admin) eachCommand(fn func(*command.Command)) {
 	}
 }
 
-func (a *admin) infoCommandStats(r *report) {
+func (a *Admin) infoCommandStats(r *report) {
 	a.eachCommand(func(cmd *command.Command) {
-		if n := a.s.ex.Table.Calls(cmd); n.Count+n.Rejected+n.Failed > 0 {
+		if n := a.s.Ex.Table.Calls(cmd); n.Count+n.Rejected+n.Failed > 0 {
 			r.line("cmdstat_%s:calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d",
 				cmd.Name, n.Count, n.Nanos/1000, float64(n.Nanos)/1000/math.Max(float64(n.Count), 1), n.Rejected, n.Failed)
 		}
 	})
 }
 
-func (a *admin) infoErrorStats(r *report) {
-	for _, code := range slices.Sorted(maps.Keys(a.s.ex.Stats.Errors)) {
-		r.line("errorstat_%s:count=%d", code, a.s.ex.Stats.Errors[code])
+func (a *Admin) infoErrorStats(r *report) {
+	for _, code := range slices.Sorted(maps.Keys(a.s.Ex.Stats.Errors)) {
+		r.line("errorstat_%s:count=%d", code, a.s.Ex.Stats.Errors[code])
 	}
 }
 
-func (a *admin) infoLatencyStats(r *report) {
-	if len(a.s.cfg.LatencyPercentiles) == 0 {
+func (a *Admin) infoLatencyStats(r *report) {
+	if len(a.s.Cfg.LatencyPercentiles) == 0 {
 		return
 	}
 	a.eachCommand(func(cmd *command.Command) {
-		latency := a.s.ex.Table.Calls(cmd).Latency
+		latency := a.s.Ex.Table.Calls(cmd).Latency
 		if latency == nil {
 			return
 		}
 		var parts []string
-		for _, p := range a.s.cfg.LatencyPercentiles {
+		for _, p := range a.s.Cfg.LatencyPercentiles {
 			parts = append(parts, fmt.Sprintf("p%g=%.3f", p, float64(latency.Percentile(p))/1000))
 		}
 		r.line("latency_percentiles_usec_%s:%s", cmd.Name, strings.Join(parts, ","))
 	})
 }
 
-func (*admin) infoCluster(r *report) { r.fields("cluster_enabled", 0) }
+func (*Admin) infoCluster(r *report) { r.fields("cluster_enabled", 0) }
 
-func (a *admin) infoKeyspace(r *report) {
-	for _, db := range a.s.ks.DBs {
+func (a *Admin) infoKeyspace(r *report) {
+	for _, db := range a.s.KS.DBs {
 		if db.Len() > 0 {
 			r.line("db%d:keys=%d,expires=%d,avg_ttl=%d", db.ID, db.Len(), db.Expires(), db.AverageTTL())
 		}
@@ -271,21 +271,21 @@ func (a *admin) infoKeyspace(r *report) {
 }
 
 // infoMiniredisd writes a section of our own. Tools skip unknown sections.
-func (a *admin) infoMiniredisd(r *report) {
-	lifetime := max(a.s.now-a.s.figures.start, 1)
+func (a *Admin) infoMiniredisd(r *report) {
+	lifetime := max(a.s.now-a.s.Figures.start, 1)
 	clock := "system"
-	if a.s.cfg.Lab {
+	if a.s.Cfg.Lab {
 		clock = "lab"
 	}
 	loop := "one goroutine: read, execute, write"
 	if a.s.queue != nil {
 		loop = "two goroutines: read, write; execute"
 	}
-	r.fields("go", runtime.Version(), "loop", loop, "clock", clock, "seed", a.s.cfg.Seed,
+	r.fields("go", runtime.Version(), "loop", loop, "clock", clock, "seed", a.s.Cfg.Seed,
 		"passes", a.s.stats.Passes, "sockets_read", a.s.stats.Reads, "sockets_written", a.s.stats.Writes)
-	r.decimal("commands_per_pass", float64(a.s.ex.Stats.Commands)/float64(max(a.s.stats.Passes, 1)), 2, "")
+	r.decimal("commands_per_pass", float64(a.s.Ex.Stats.Commands)/float64(max(a.s.stats.Passes, 1)), 2, "")
 	r.decimal("epoll_wait_share", 1-math.Min(float64(a.s.stats.Busy)/float64(lifetime), 1), 4, "")
-	if id := threadID(); id != 0 && a.s.cfg.IOThreads > 1 { // with one thread, the runtime may move this goroutine
+	if id := threadID(); id != 0 && a.s.Cfg.IOThreads > 1 { // with one thread, the runtime may move this goroutine
 		r.fields("executor_thread_id", id)
 	}
 }

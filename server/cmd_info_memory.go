@@ -1,23 +1,23 @@
 package server
 
-func (a *admin) infoMemory(r *report) {
-	used := a.s.figures.usedMemory()
-	a.s.figures.peakMem = max(a.s.figures.peakMem, used)
-	resident := a.s.figures.residentMemory()
+func (a *Admin) infoMemory(r *report) {
+	used := a.s.Figures.usedMemory()
+	a.s.Figures.peakMem = max(a.s.Figures.peakMem, used)
+	resident := a.s.Figures.residentMemory()
 	objects, total := heapMemory()
-	overhead := a.s.ex.KS.Overhead
+	overhead := a.s.Ex.KS.Overhead
 	dataset := used - overhead
 
 	r.memory("used_memory", used)
 	r.memory("used_memory_rss", resident)
-	r.memory("used_memory_peak", a.s.figures.peakMem)
-	r.decimal("used_memory_peak_perc", percent(used, a.s.figures.peakMem), 2, "%")
+	r.memory("used_memory_peak", a.s.Figures.peakMem)
+	r.decimal("used_memory_peak_perc", percent(used, a.s.Figures.peakMem), 2, "%")
 	r.fields("used_memory_overhead", overhead, "used_memory_startup", startupMemory, "used_memory_dataset", dataset)
 	r.decimal("used_memory_dataset_perc", percent(dataset, used-startupMemory), 2, "%")
 	r.fields("allocator_allocated", objects, "allocator_active", total, "allocator_resident", resident)
-	r.memory("total_system_memory", a.s.figures.process.memory)
-	scripts, kept, interpreter := a.s.ex.Scripts.Memory()
-	libraries, functions, functionBytes, forFunctions := a.s.ex.Scripts.FunctionMemory()
+	r.memory("total_system_memory", a.s.Figures.process.memory)
+	scripts, kept, interpreter := a.s.Ex.Scripts.Memory()
+	libraries, functions, functionBytes, forFunctions := a.s.Ex.Scripts.FunctionMemory()
 	r.fields("used_memory_lua", interpreter, "used_memory_vm_eval", interpreter)
 	r.human("used_memory_lua", interpreter)
 	r.fields("used_memory_scripts_eval", kept,
@@ -27,8 +27,8 @@ func (a *admin) infoMemory(r *report) {
 	r.human("used_memory_vm_total", interpreter+forFunctions)
 	r.fields("used_memory_functions", functionBytes)
 	r.memory("used_memory_scripts", kept+functionBytes)
-	r.memory("maxmemory", int(a.s.cfg.MaxMemory))
-	r.fields("maxmemory_policy", a.s.cfg.MaxMemoryPolicy)
+	r.memory("maxmemory", int(a.s.Cfg.MaxMemory))
+	r.fields("maxmemory_policy", a.s.Cfg.MaxMemoryPolicy)
 	ratio := func(ratio, difference string, a, b int) {
 		r.decimal(ratio, float64(a)/float64(max(b, 1)), 2, "")
 		r.fields(difference, a-b)
@@ -37,11 +37,11 @@ func (a *admin) infoMemory(r *report) {
 	ratio("allocator_rss_ratio", "allocator_rss_bytes", resident, total)
 	ratio("rss_overhead_ratio", "rss_overhead_bytes", resident, resident)
 	ratio("mem_fragmentation_ratio", "mem_fragmentation_bytes", resident, used)
-	backlog, behind := a.s.parts.figure("mem_replication_backlog"), a.s.parts.figure("mem_clients_slaves")
+	backlog, behind := a.s.Parts.figure("mem_replication_backlog"), a.s.Parts.figure("mem_clients_slaves")
 	r.fields("mem_not_counted_for_evict", behind, "mem_replication_backlog", backlog,
 		"mem_total_replication_buffers", backlog+behind, "mem_clients_slaves", behind,
-		"mem_clients_normal", a.s.figures.clientMemory(), "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
-		"active_defrag_running", 0, "lazyfree_pending_objects", 0, "lazyfreed_objects", a.s.ks.Stats.LazyFreed)
+		"mem_clients_normal", a.s.Figures.clientMemory(), "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
+		"active_defrag_running", 0, "lazyfree_pending_objects", 0, "lazyfreed_objects", a.s.KS.Stats.LazyFreed)
 }
 
 func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }

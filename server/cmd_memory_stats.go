@@ -25,39 +25,39 @@ func (st *fieldList) ratio(name string, v float64) {
 
 // MEMORY STATS (object.c: memoryCommand)
 // The fields are those of Redis. Those of features that are missing here are 0.
-func (a *admin) memoryStats(c *command.Call) error {
-	used := a.s.figures.usedMemory()
-	a.s.figures.peakMem = max(a.s.figures.peakMem, used)
+func (a *Admin) memoryStats(c *command.Call) error {
+	used := a.s.Figures.usedMemory()
+	a.s.Figures.peakMem = max(a.s.Figures.peakMem, used)
 	st := fieldList{Call: c}
 	m := c.Defer()
-	st.num("peak.allocated", a.s.figures.peakMem)
+	st.num("peak.allocated", a.s.Figures.peakMem)
 	st.num("total.allocated", used)
 	st.num("startup.allocated", startupMemory)
-	st.num("replication.backlog", a.s.parts.figure("mem_replication_backlog"))
-	st.num("clients.slaves", a.s.parts.figure("mem_clients_slaves"))
-	st.num("clients.normal", a.s.figures.clientMemory())
+	st.num("replication.backlog", a.s.Parts.figure("mem_replication_backlog"))
+	st.num("clients.slaves", a.s.Parts.figure("mem_clients_slaves"))
+	st.num("clients.normal", a.s.Figures.clientMemory())
 	st.num("cluster.links", 0)
 	st.num("aof.buffer", 0)
-	_, kept, _ := a.s.ex.Scripts.Memory()
+	_, kept, _ := a.s.Ex.Scripts.Memory()
 	st.num("lua.caches", kept)
-	_, _, functions, _ := a.s.ex.Scripts.FunctionMemory()
+	_, _, functions, _ := a.s.Ex.Scripts.FunctionMemory()
 	st.num("functions.caches", functions)
 	keys := a.tableStats(&st)
-	dataset := used - a.s.ex.KS.Overhead
-	st.num("overhead.total", a.s.ex.KS.Overhead)
+	dataset := used - a.s.Ex.KS.Overhead
+	st.num("overhead.total", a.s.Ex.KS.Overhead)
 	st.num("keys.count", keys)
 	st.num("keys.bytes-per-key", dataset/max(keys, 1))
 	st.num("dataset.bytes", dataset)
 	st.ratio("dataset.percentage", percent(dataset, used-startupMemory))
-	st.ratio("peak.percentage", percent(used, a.s.figures.peakMem))
+	st.ratio("peak.percentage", percent(used, a.s.Figures.peakMem))
 	a.allocatorStats(&st, used)
 	c.EndMap(m, st.n)
 	return nil
 }
 
 // tableStats writes a field for each database that holds keys, and returns the number of keys.
-func (a *admin) tableStats(st *fieldList) (keys int) {
-	for _, db := range a.s.ks.DBs {
+func (a *Admin) tableStats(st *fieldList) (keys int) {
+	for _, db := range a.s.KS.DBs {
 		if db.Len() == 0 {
 			continue
 		}
@@ -72,8 +72,8 @@ func (a *admin) tableStats(st *fieldList) (keys int) {
 	return keys
 }
 
-func (a *admin) allocatorStats(st *fieldList, used int) {
-	resident := a.s.figures.residentMemory()
+func (a *Admin) allocatorStats(st *fieldList, used int) {
+	resident := a.s.Figures.residentMemory()
 	objects, total := heapMemory()
 	st.num("allocator.allocated", objects)
 	st.num("allocator.active", total)

@@ -43,10 +43,10 @@ type migrateSocket struct {
 	used       int64 // ns, by Clock.Timeline
 }
 
-// transfer sends RESTORE requests to another server and blocks until the replies are there. If the
+// Transfer sends RESTORE requests to another server and blocks until the replies are there. If the
 // connection fails before a key is restored, it tries once more on a new one: the other server may
 // have closed a cached connection.
-func (a *admin) transfer(t *command.Transfer, restored func(key int)) error {
+func (a *Admin) Transfer(t *command.Transfer, restored func(key int)) error {
 	again, err := a.tryTransfer(t, restored)
 	if again {
 		_, err = a.tryTransfer(t, restored)
@@ -55,7 +55,7 @@ func (a *admin) transfer(t *command.Transfer, restored func(key int)) error {
 }
 
 // tryTransfer uses one connection. It caches the connection if all replies were read.
-func (a *admin) tryTransfer(t *command.Transfer, restored func(key int)) (again bool, err error) {
+func (a *Admin) tryTransfer(t *command.Transfer, restored func(key int)) (again bool, err error) {
 	m := a.migrate.take(t)
 	if m == nil {
 		if m, err = dialMigrate(t); err != nil {
@@ -86,7 +86,7 @@ func (a *admin) tryTransfer(t *command.Transfer, restored func(key int)) (again 
 	if err != nil || m.replies.Buffered() > 0 {
 		m.conn.Close()
 	} else {
-		a.migrate.keep(m, a.s.ex.Clock.Timeline(a.s.now))
+		a.migrate.keep(m, a.s.Ex.Clock.Timeline(a.s.now))
 	}
 	switch {
 	case refusal != "" && n > 0:

@@ -17,7 +17,7 @@ type monitors struct {
 }
 
 // MONITOR (server.c: monitorCommand)
-func (a *admin) monitor(c *command.Call) error {
+func (a *Admin) monitor(c *command.Call) error {
 	if c.Ex.Depth > 0 || a.s.running == nil { // nobody runs what is loaded from an append only file
 		return store.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
 	}
@@ -25,8 +25,8 @@ func (a *admin) monitor(c *command.Call) error {
 		return nil // Redis does not reply to a second MONITOR and to a replica's either
 	}
 	c.Sess.Monitor = true
-	a.monitors.all = append(a.monitors.all, a.s.running)
-	a.s.ex.Monitored = true
+	a.Monitors.all = append(a.Monitors.all, a.s.running)
+	a.s.Ex.Monitored = true
 	c.OK()
 	return nil
 }
@@ -35,13 +35,13 @@ func (ms *monitors) leave(c *client) {
 	c.sess.Monitor = false
 	ms.all = slices.DeleteFunc(ms.all, func(m *client) bool { return m == c })
 	if len(ms.all) == 0 {
-		ms.s.ex.Monitored = false
+		ms.s.Ex.Monitored = false
 	}
 }
 
-// feed sends a command to the monitors (replication.c: replicationFeedMonitors).
-func (ms *monitors) feed(sess *command.Session, args [][]byte) {
-	us := ms.s.ex.Now.Wall / 1e3
+// Feed sends a command to the monitors (replication.c: replicationFeedMonitors).
+func (ms *monitors) Feed(sess *command.Session, args [][]byte) {
+	us := ms.s.Ex.Now.Wall / 1e3
 	b := append(ms.line[:0], '+')
 	b = strconv.AppendInt(b, us/1e6, 10)
 	b = append(b, '.')
@@ -50,7 +50,7 @@ func (ms *monitors) feed(sess *command.Session, args [][]byte) {
 	b = strconv.AppendInt(b, int64(sess.DB), 10)
 	b = append(b, ' ')
 	switch {
-	case ms.s.ex.Scripts.Running():
+	case ms.s.Ex.Scripts.Running():
 		b = append(b, "lua"...)
 	case len(sess.Addr) > 0 && sess.Addr[0] == '/':
 		b = append(b, "unix:"...)
@@ -65,7 +65,7 @@ func (ms *monitors) feed(sess *command.Session, args [][]byte) {
 	}
 	ms.line = append(b, "\r\n"...)
 	for _, m := range ms.all {
-		if m.sess.Replies == command.ReplyOn && !ms.s.ex.SendLater(&m.sess, ms.line) {
+		if m.sess.Replies == command.ReplyOn && !ms.s.Ex.SendLater(&m.sess, ms.line) {
 			ms.s.pushMessage(m, ms.line)
 		}
 	}

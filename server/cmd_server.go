@@ -4,35 +4,35 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 )
 
-// admin is what only those need who look after a server: CLIENT, CONFIG, INFO, ACL and others.
-type admin struct {
+// Admin is what only those need who look after a server: CLIENT, CONFIG, INFO, ACL and others.
+type Admin struct {
 	s        *Server
-	monitors monitors
+	Monitors monitors
 	migrate  migrateSockets
 	text     []byte // buffer for INFO and CLIENT LIST
 }
 
-func newAdmin(s *Server) *admin { return &admin{s: s, monitors: monitors{s: s}} }
+func NewAdmin(s *Server) *Admin { return &Admin{s: s, Monitors: monitors{s: s}} }
 
-// part is the place of MONITOR and MIGRATE in a pass.
-func (a *admin) part() part {
+// Part is the place of MONITOR and MIGRATE in a pass.
+func (a *Admin) Part() part {
 	return part{
 		self: a, installed: a.loadUsers, debug: a.debugCommands(),
 		cron: func() (again bool) {
-			a.migrate.closeUnused(a.s.ex.Clock.Timeline(a.s.now) - int64(migrateSocketTTL))
+			a.migrate.closeUnused(a.s.Ex.Clock.Timeline(a.s.now) - int64(migrateSocketTTL))
 			return false
 		},
 		left: func(c *client) {
 			if c.sess.Monitor {
-				a.monitors.leave(c)
+				a.Monitors.leave(c)
 			}
 		},
 		end: func() { a.migrate.closeFirst(len(a.migrate)) },
 	}
 }
 
-// serverRows are the commands of group server that concern the whole server.
-func serverRows() []command.Row {
+// ServerRows are the commands of group server that concern the whole server.
+func ServerRows() []command.Row {
 	const (
 		flags = command.Admin | command.NoScript | command.Loading | command.Stale
 		stats = command.Loading | command.Stale
@@ -42,36 +42,36 @@ func serverRows() []command.Row {
 		row("monitor", "",
 			1, flags|command.Streams, "server", "1.0.0",
 			"O(1)",
-			"Streams every command that the server executes.", (*admin).monitor),
+			"Streams every command that the server executes.", (*Admin).monitor),
 		row("info", "[section ...]",
 			-1,
 			stats|command.Dangerous|command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial,
 			"server", "1.0.0",
 			"O(1)",
-			"Returns facts and statistics about the server.", (*admin).info),
+			"Returns facts and statistics about the server.", (*Admin).info),
 		row("config|get", "parameter ...",
 			-3, flags, "server", "2.0.0",
 			"O(N) for N directives",
-			"Returns the values of directives.", (*admin).configGet),
+			"Returns the values of directives.", (*Admin).configGet),
 		row("config|set", "(data: parameter value) ...",
 			-4, flags|toAll, "server", "2.0.0",
 			"O(N) for N directives",
-			"Changes directives: either all of them or none.", (*admin).configSet).Hides(configSecrets),
+			"Changes directives: either all of them or none.", (*Admin).configSet).Hides(configSecrets),
 		row("config|rewrite", "",
 			2, flags|toAll, "server", "2.8.0",
 			"O(1)",
-			"Writes the current values to the configuration file.", (*admin).configRewrite),
+			"Writes the current values to the configuration file.", (*Admin).configRewrite),
 		row("config|resetstat", "",
 			2, flags|toAll, "server", "2.0.0",
 			"O(1)",
-			"Resets the counters of INFO to zero.", (*admin).configResetStat),
+			"Resets the counters of INFO to zero.", (*Admin).configResetStat),
 		row("debug", "",
 			-2, flags|command.ProtectedDebug, "server", "1.0.0",
 			"See the subcommands.",
-			"Runs a function for tests and debugging.", (*admin).debug),
+			"Runs a function for tests and debugging.", (*Admin).debug),
 		row("memory|stats", "",
 			2, command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial, "server", "4.0.0",
 			"O(1)",
-			"Returns how much memory each part of the server uses.", (*admin).memoryStats),
+			"Returns how much memory each part of the server uses.", (*Admin).memoryStats),
 	}
 }

@@ -14,24 +14,24 @@ func (s *Server) cron() time.Duration {
 	if s.debugging.cronPaused {
 		return cronPeriod
 	}
-	begin := s.ex.Clock.Mono()
-	idle := s.figures.rates.busy == s.stats.Reads+s.stats.Writes
+	begin := s.Ex.Clock.Mono()
+	idle := s.Figures.rates.busy == s.stats.Reads+s.stats.Writes
 	s.dozing = idle && !s.clients.limited()
 	if !s.dozing {
 		s.clients.check()
 	}
-	s.ex.Tracking.Limit()
+	s.Ex.Tracking.Limit()
 	s.pool.Trim()
-	s.figures.sample()
+	s.Figures.sample()
 	again := false
-	for _, fn := range s.parts.cron {
+	for _, fn := range s.Parts.cron {
 		again = fn() || again
 	}
-	s.stats.Cron += s.ex.Clock.Mono() - begin
+	s.stats.Cron += s.Ex.Clock.Mono() - begin
 	if idle && s.Idle != nil {
-		s.Idle(s.figures.weighedMemory())
+		s.Idle(s.Figures.weighedMemory())
 	}
-	if s.dozing && s.bubble != nil && !again {
+	if s.dozing && s.Bubble != nil && !again {
 		return 0 // only rouse ends it: else a bubble's time would run for ever, and hide a deadlock
 	}
 	if s.dozing {
@@ -43,8 +43,8 @@ func (s *Server) cron() time.Duration {
 // rouse makes cron run at its usual pace again.
 func (s *Server) rouse() {
 	s.dozing = false
-	s.loop.Cancel(s.cronTimer)
-	s.cronTimer = s.loop.After(cronPeriod, s.cron)
+	s.Loop.Cancel(s.cronTimer)
+	s.cronTimer = s.Loop.After(cronPeriod, s.cron)
 }
 
 // debugging is what DEBUG has set.

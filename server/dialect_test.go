@@ -10,6 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -212,7 +213,7 @@ func TestMastersTakeTheDialectsInTurn(t *testing.T) {
 // dialMasters runs masters that end with the test, and connects to each.
 func dialMasters(t *testing.T, cfg *config.Config) (clients []*redistest.Conn) {
 	t.Helper()
-	masters, err := server.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	masters, err := node.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	require.NoError(t, err)
 	done := make(chan error)
 	go func() { done <- masters.Run() }()

@@ -59,7 +59,7 @@ func (s *Server) installQueue() {
 		executed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.queue = q
-	s.hooks.execute, s.hooks.executeReads = q.feed, q.takeReads
+	s.Hooks.execute, s.Hooks.executeReads = q.feed, q.takeReads
 }
 
 // start starts the executor, if there is a queue.
@@ -100,7 +100,7 @@ func (q *execQueue) feed() {
 // run is the executor's goroutine. With I/O threads, every goroutine of the server is locked to a
 // thread, so that tools can tell the threads apart.
 func (q *execQueue) run() {
-	if q.cfg.IOThreads > 1 {
+	if q.Cfg.IOThreads > 1 {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		q.exec.Locked()
@@ -114,7 +114,7 @@ func (q *execQueue) run() {
 		q.inside = false
 		q.executed <- struct{}{}
 	}
-	each(q.parts.last)
+	each(q.Parts.last)
 }
 
 // takeReads executes the commands of all clients in the queue. A slow script calls it as well
@@ -127,7 +127,7 @@ func (q *execQueue) takeReads() {
 			break
 		}
 		var room [store.PrefetchMax][][]byte
-		q.ex.Prefetch(c.sess.DB, c.AppendRequests(room[:0]))
+		q.Ex.Prefetch(c.sess.DB, c.AppendRequests(room[:0]))
 		c.pendingRead = false
 		q.taken++
 		q.executeClient(c)
@@ -151,7 +151,7 @@ func (q *execQueue) record() {
 	q.main, q.exec = q.trace, q.recorder.rows.Thread("exec")
 	if q.inside { // DEBUG TRACE START
 		q.follow(q.exec)
-		q.unnamed = q.cfg.IOThreads > 1
+		q.unnamed = q.Cfg.IOThreads > 1
 	}
 }
 

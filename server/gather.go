@@ -33,8 +33,8 @@ func (s *Server) gather() {
 		return
 	}
 	begin := s.trace.Mark()
-	if err := s.loop.HandleReadyAfter(gatherTime); err != nil {
-		s.log('#', "Looking for more clients: %v", err) // the loop meets the error again and ends
+	if err := s.Loop.HandleReadyAfter(gatherTime); err != nil {
+		s.Log('#', "Looking for more clients: %v", err) // the loop meets the error again and ends
 	}
 	s.trace.Span(trace.Gather, begin, s.trace.Mark(), len(s.pendingReads))
 	if s.pool.WorthWaiting(len(s.pendingReads)) {

@@ -19,23 +19,23 @@ import (
 // The events that main shows. All functions here run only in passes that record details.
 
 // woke shows what the wait has found.
-func (v *glassState) woke(slept int64) {
+func (v *GlassState) woke(slept int64) {
 	v.findByFD()
 	why, list := v.ready()
-	if looked := v.loop.Looked(); looked != len(v.fired) {
+	if looked := v.Loop.Looked(); looked != len(v.fired) {
 		list += " looked=" + strconv.Itoa(looked)
 	}
-	v.finished, v.streamed = v.pace(), v.replicas.stream.Offset
+	v.finished, v.streamed = v.pace(), v.Replicas.stream.Offset
 	v.trace.Event(trace.Event{
 		Point: trace.Woke, A: int64(len(v.fired)), B: max(v.now-slept, 0) / 1000, Text: why + list,
 	}, nil)
 }
 
 // ready keeps the array of the last wait. It returns why the wait is over, and the array as text: " 7r 9rw".
-func (v *glassState) ready() (why, list string) {
+func (v *GlassState) ready() (why, list string) {
 	v.fired, v.at, why = v.fired[:0], -1, "timer"
 	var text []byte
-	v.loop.Fired(func(fd int, mask reactor.Mask) {
+	v.Loop.Fired(func(fd int, mask reactor.Mask) {
 		c, kind := v.handlerOf(fd, mask)
 		ready := glass.Ready{FD: fd, Mask: letters(mask)}
 		if c != nil {
@@ -63,8 +63,8 @@ func letters(mask reactor.Mask) string {
 }
 
 // handlerOf returns the client that a descriptor belongs to, if any, and the name of its handler.
-func (v *glassState) handlerOf(fd int, mask reactor.Mask) (*client, string) {
-	if l := v.follow.link; l != nil && l.fd == fd {
+func (v *GlassState) handlerOf(fd int, mask reactor.Mask) (*client, string) {
+	if l := v.Follow.link; l != nil && l.fd == fd {
 		if l.talk == nil && l.shaking == nil {
 			return nil, "connected"
 		}
@@ -76,14 +76,14 @@ func (v *glassState) handlerOf(fd int, mask reactor.Mask) (*client, string) {
 		}
 		return c, "read"
 	}
-	if slices.ContainsFunc(v.listeners.all, func(l *listener) bool { return l.fd == fd }) {
+	if slices.ContainsFunc(v.Listeners.all, func(l *listener) bool { return l.fd == fd }) {
 		return nil, "accept"
 	}
 	return nil, "wake"
 }
 
 // findByFD notes which client each descriptor belongs to, so that a pass of n clients takes time O(n).
-func (v *glassState) findByFD() {
+func (v *GlassState) findByFD() {
 	clear(v.byFD)
 	for _, c := range v.clients.order {
 		if c.FD >= len(v.byFD) {
@@ -95,7 +95,7 @@ func (v *glassState) findByFD() {
 
 // clientOf returns the client of a descriptor, nil for none. A slow script accepts and closes clients in
 // the middle of a pass.
-func (v *glassState) clientOf(fd int) *client {
+func (v *GlassState) clientOf(fd int) *client {
 	if fd < len(v.byFD) {
 		if c := v.byFD[fd]; c != nil && !c.closed {
 			return c
@@ -107,7 +107,7 @@ func (v *glassState) clientOf(fd int) *client {
 	return nil
 }
 
-func (v *glassState) showHandler(i, fd int, mask reactor.Mask) {
+func (v *GlassState) showHandler(i, fd int, mask reactor.Mask) {
 	v.at = i
 	e := trace.Event{Point: trace.Handler, A: int64(i), B: int64(fd)}
 	c, kind := v.handlerOf(fd, mask)
@@ -118,20 +118,20 @@ func (v *glassState) showHandler(i, fd int, mask reactor.Mask) {
 	v.trace.Event(e, nil)
 }
 
-func (v *glassState) accepted(c *client) {
+func (v *GlassState) accepted(c *client) {
 	if !v.trace.Detailed() {
 		return
 	}
 	e := trace.Event{
 		Point: trace.Accepted, Client: c.sess.ID, Dur: v.trace.Took(), A: int64(c.FD), Text: c.sess.Addr,
 	}
-	if l := v.follow.link; l != nil && l.fd == c.FD {
+	if l := v.Follow.link; l != nil && l.fd == c.FD {
 		e.B = trace.AcceptedLink
 	}
 	v.trace.Event(e, nil)
 }
 
-func (v *glassState) closed(c *client) {
+func (v *GlassState) closed(c *client) {
 	if !v.trace.Detailed() {
 		return
 	}
@@ -154,9 +154,9 @@ func (v *glassState) closed(c *client) {
 }
 
 // appended shows what a pass has done to the append only file since began, if it has.
-func (v *glassState) appended(before, after aof.State, failed error, began int64) {
+func (v *GlassState) appended(before, after aof.State, failed error, began int64) {
 	e := trace.Event{
-		Point: trace.Appended, A: after.Size - before.Size, B: trace.AppendedOnly, Text: v.cfg.AppendFsync,
+		Point: trace.Appended, A: after.Size - before.Size, B: trace.AppendedOnly, Text: v.Cfg.AppendFsync,
 		Dur: v.trace.Mark() - began,
 	}
 	switch {
@@ -170,7 +170,7 @@ func (v *glassState) appended(before, after aof.State, failed error, began int64
 	v.trace.Event(e, nil)
 }
 
-func (v *glassState) noteExpired(key string) {
+func (v *GlassState) noteExpired(key string) {
 	if v.trace.Detailed() {
 		v.due = append(v.due, strings.Clone(key))
 	}
@@ -178,13 +178,13 @@ func (v *glassState) noteExpired(key string) {
 
 // expired shows the keys that have expired, or had to go. The store must not be in the middle of a change: a snapshot
 // looks at all keys.
-func (v *glassState) expired() {
+func (v *GlassState) expired() {
 	v.gone(&v.evicted, trace.GoneEvicted)
 	v.gone(&v.due, trace.GoneExpired)
 }
 
 // gone shows keys, and forgets them.
-func (v *glassState) gone(keys *[]string, why int64) {
+func (v *GlassState) gone(keys *[]string, why int64) {
 	if len(*keys) == 0 {
 		return
 	}
@@ -200,19 +200,19 @@ func (v *glassState) gone(keys *[]string, why int64) {
 
 // doShown is do. The executor shows what becomes of the request. doShown notes what it needs to know, and which
 // keys the request has used.
-func (v *glassState) doShown(
+func (v *GlassState) doShown(
 	do func(*command.Session, [][]byte, *resp.Writer), by *command.Session, args [][]byte, w *resp.Writer,
 ) {
-	if !v.ex.Trace.Detailed() {
+	if !v.Ex.Trace.Detailed() {
 		do(by, args, w)
 		return
 	}
-	outer, outside := v.ex.Show.Request, v.request // those of a slow script
-	v.ex.Show.Request = command.Request{Again: v.wasHeld(by), Began: v.ex.Clock.Mono(), Refs: w.RefLen}
-	v.request = uses{by: by, keys: v.subjects(by, v.ex.Table.Lookup(args), args), dirty: v.ks.Stats.Dirty}
+	outer, outside := v.Ex.Show.Request, v.request // those of a slow script
+	v.Ex.Show.Request = command.Request{Again: v.wasHeld(by), Began: v.Ex.Clock.Mono(), Refs: w.RefLen}
+	v.request = uses{by: by, keys: v.subjects(by, v.Ex.Table.Lookup(args), args), dirty: v.KS.Stats.Dirty}
 	do(by, args, w)
 	v.settle()
-	v.ex.Show.Request, v.request = outer, outside
+	v.Ex.Show.Request, v.request = outer, outside
 }
 
 // uses is what the request under way uses.
@@ -223,15 +223,15 @@ type uses struct {
 }
 
 // settle notes what the request under way has done to keys so far. The executor calls it before it shows a reply.
-func (v *glassState) settle() {
+func (v *GlassState) settle() {
 	if r := &v.request; r.by != nil {
-		v.touch(r.by, r.keys, v.ks.Stats.Dirty != r.dirty)
+		v.touch(r.by, r.keys, v.KS.Stats.Dirty != r.dirty)
 	}
 	v.expired()
 }
 
 // wasHeld reports whether a rule or CLIENT PAUSE has held this request back.
-func (v *glassState) wasHeld(by *command.Session) bool {
+func (v *GlassState) wasHeld(by *command.Session) bool {
 	if by.Index < 0 {
 		return false
 	}
@@ -240,22 +240,22 @@ func (v *glassState) wasHeld(by *command.Session) bool {
 }
 
 // serveOthersShown is serveOthers, with the points again and back around what the slow script lets others do.
-func (v *glassState) serveOthersShown() (stop bool) {
+func (v *GlassState) serveOthersShown() (stop bool) {
 	if !v.trace.Detailed() {
 		return v.others()
 	}
-	fired, at, taken, outer := v.fired, v.at, v.ex.Show.Taken, v.slow
+	fired, at, taken, outer := v.fired, v.at, v.Ex.Show.Taken, v.slow
 	v.fired, v.slow, v.found = nil, v.running.sess.ID, false
 	stop = v.others()
 	if v.found {
-		v.trace.Event(trace.Event{Point: trace.Back, Client: v.slow, A: v.ex.Show.Taken - taken}, nil)
+		v.trace.Event(trace.Event{Point: trace.Back, Client: v.slow, A: v.Ex.Show.Taken - taken}, nil)
 	}
 	v.fired, v.at, v.slow = fired, at, outer
 	return stop
 }
 
 // foundMore shows what a second look at the sockets has found in the middle of a pass.
-func (v *glassState) foundMore() {
+func (v *GlassState) foundMore() {
 	if !v.trace.Detailed() {
 		return
 	}
@@ -271,7 +271,7 @@ func (v *glassState) foundMore() {
 }
 
 // struck shows that a rule of the lab does something: see labHooks.
-func (v *glassState) struck(client int64, r *lab.Rule, what string) {
+func (v *GlassState) struck(client int64, r *lab.Rule, what string) {
 	if !v.trace.Detailed() {
 		return
 	}
@@ -281,7 +281,7 @@ func (v *glassState) struck(client int64, r *lab.Rule, what string) {
 }
 
 // message shows bytes for a client that the server has put into its output, and not the executor.
-func (v *glassState) message(c *client, bytes []byte) {
+func (v *GlassState) message(c *client, bytes []byte) {
 	if v.trace.Detailed() {
 		v.trace.Event(trace.Event{
 			Point: trace.Messaged, Client: c.sess.ID, A: int64(len(bytes)), B: trace.MessageNow, Text: trace.Shown(bytes),
@@ -304,22 +304,22 @@ func onlyLooks(cmd *command.Command, args [][]byte) bool {
 	return false
 }
 
-func (v *glassState) pace() pace {
+func (v *GlassState) pace() pace {
 	return pace{
-		reads: v.stats.Reads, writes: v.stats.Writes, taken: v.ex.Show.Taken, inside: v.ex.Show.Inside,
-		waited: v.ex.Show.Waited, executing: v.stats.Executing, reading: v.trace.Spent(trace.Reading),
+		reads: v.stats.Reads, writes: v.stats.Writes, taken: v.Ex.Show.Taken, inside: v.Ex.Show.Inside,
+		waited: v.Ex.Show.Waited, executing: v.stats.Executing, reading: v.trace.Spent(trace.Reading),
 		writing: v.trace.Spent(trace.Writing),
-		slots:   v.ks.Stats.WheelSlots, timers: v.ks.Stats.WheelTimers,
+		slots:   v.KS.Stats.WheelSlots, timers: v.KS.Stats.WheelTimers,
 	}
 }
 
 // sleeps shows the end of a pass.
-func (v *glassState) sleeps(d time.Duration) {
+func (v *GlassState) sleeps(d time.Duration) {
 	was, is := v.finished, v.pace()
 	if is.reads < was.reads { // a crash of the lab has counted anew
 		was = pace{}
 	}
-	calls := v.loop.Calls()
+	calls := v.Loop.Calls()
 	timeout := int64(-1)
 	if d >= 0 {
 		timeout = int64((d + time.Millisecond - 1) / time.Millisecond)
@@ -329,7 +329,7 @@ func (v *glassState) sleeps(d time.Duration) {
 		Text: fmt.Sprintf("reads=%d writes=%d read_us=%d execute_us=%d write_us=%d looked=%d "+
 			"inside=%d waited=%d slots=%d timers=%d calls=%d", is.reads-was.reads, is.writes-was.writes,
 			(is.reading-was.reading)/1000, (is.executing-was.executing)/1000, (is.writing-was.writing)/1000,
-			v.loop.Looked(), is.inside-was.inside, is.waited-was.waited, is.slots-was.slots, is.timers-was.timers,
+			v.Loop.Looked(), is.inside-was.inside, is.waited-was.waited, is.slots-was.slots, is.timers-was.timers,
 			calls-v.calls),
 	}, nil)
 	v.calls = calls

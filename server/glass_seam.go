@@ -15,7 +15,7 @@ import (
 )
 
 // Where the View of package glass meets the rest of the server. The directive watch turns it on, and it needs
-// a lab. While it is off, there is no glassState. install sets hooks of the server and functions of its loop:
+// a lab. While it is off, there is no GlassState. install sets hooks of the server and functions of its loop:
 //
 //	called by            function               shows
 //	epoll_wait is over   beginPass              woke
@@ -36,10 +36,10 @@ import (
 //	glass_snapshot.go  what there is while the server is stopped
 //	glass_step.go      LAB STEP and LAB RECORD
 //	glass_names.go     names of connections that the page opens
-type glassState struct {
-	*replState
-	lab  *labState
-	all  []*glassState // of the process, with this one
+type GlassState struct {
+	*Role
+	lab  *LabState
+	All  []*GlassState // of the process, with this one
 	view *glass.View
 
 	do, doInternal func(by *command.Session, args [][]byte, w *resp.Writer) // those that doShown calls
@@ -67,23 +67,23 @@ type pace struct {
 	reads, writes, taken, inside, waited, reading, executing, writing, slots, timers int64
 }
 
-// newGlass makes the View of a server with a lab. The server does not listen on the address of the directive: the
+// NewGlass makes the View of a server with a lab. The server does not listen on the address of the directive: the
 // program around it does, if it serves the page.
-func newGlass(l *labState, clock *clock.Clock) *glassState {
-	s, v := l.Server, &glassState{replState: l.replState, lab: l, at: -1}
-	v.all = []*glassState{v}
+func NewGlass(l *LabState, clock *clock.Clock) *GlassState {
+	s, v := l.Server, &GlassState{Role: l.Role, lab: l, at: -1}
+	v.All = []*GlassState{v}
 	s.recorder.rows = trace.New(clock.Mono)
 	v.view = glass.New(s.recorder.rows, glass.Options{
 		Hello: glass.Hello{
-			Version: version.Version, Seed: s.cfg.Seed, Exec: s.cfg.Exec, Multiplexer: s.cfg.Multiplexer,
-			Master: s.number, Masters: s.nodeCount, Replicas: s.cfg.Replicas, Appends: s.cfg.AppendOnly,
+			Version: version.Version, Seed: s.Cfg.Seed, Exec: s.Cfg.Exec, Multiplexer: s.Cfg.Multiplexer,
+			Master: s.OneIf, Masters: s.nodeCount, Replicas: s.Cfg.Replicas, Appends: s.Cfg.AppendOnly,
 		},
 		Snapshot: v.snapshot, Summary: v.summary, Stood: v.stood,
 		Keys: v.keysOf, Name: v.nameOf, Match: store.MatchPattern,
-		Wake: func() { s.loop.Post(func() {}) },
+		Wake: func() { s.Loop.Post(func() {}) },
 	})
 	s.recorder.isShared = true
-	s.hooks.take, s.hooks.pushed = v.takes, v.message
+	s.Hooks.take, s.Hooks.pushed = v.takes, v.message
 	l.shown = labHooks{struck: v.struck, expired: v.noteExpired}
 	l.persist.hooks.appended = v.appended
 	l.link.replicated, l.link.fed, l.link.read, l.link.told = v.replicated, v.fed, v.linkRead, v.linkTold
@@ -95,40 +95,40 @@ func newGlass(l *labState, clock *clock.Clock) *glassState {
 
 // ViewOf returns what shows and stops a server, nil without the directive watch.
 func ViewOf(s *Server) *glass.View {
-	v, isOn := find[*glassState](s)
+	v, isOn := FindPart[*GlassState](s)
 	if !isOn {
 		return nil
 	}
 	return v.view
 }
 
-// install replaces what a pass calls. It runs for every new executor, after labState.install.
-func (v *glassState) install() error {
-	v.do, v.doInternal = v.hooks.do, v.ex.Do // the glass needs a lab, which sets do
-	v.hooks.do = func(by *command.Session, args [][]byte, w *resp.Writer) { v.doShown(v.do, by, args, w) }
-	v.hooks.doInternal = func(by *command.Session, args [][]byte, w *resp.Writer) {
+// install replaces what a pass calls. It runs for every new executor, after LabState.install.
+func (v *GlassState) install() error {
+	v.do, v.doInternal = v.Hooks.do, v.Ex.Do // the glass needs a lab, which sets do
+	v.Hooks.do = func(by *command.Session, args [][]byte, w *resp.Writer) { v.doShown(v.do, by, args, w) }
+	v.Hooks.doInternal = func(by *command.Session, args [][]byte, w *resp.Writer) {
 		v.doShown(v.doInternal, by, args, w)
 	}
-	v.hooks.obey = v.obeyShown
-	v.others, v.hooks.serveOthers = v.hooks.serveOthers, v.serveOthersShown
-	evicted := v.ks.OnEvicted
-	v.ks.OnEvicted = func(db *store.DB, key string) {
+	v.Hooks.obey = v.obeyShown
+	v.others, v.Hooks.serveOthers = v.Hooks.serveOthers, v.serveOthersShown
+	evicted := v.KS.OnEvicted
+	v.KS.OnEvicted = func(db *store.DB, key string) {
 		evicted(db, key)
 		if v.trace.Detailed() {
 			v.evicted = append(v.evicted, strings.Clone(key))
 		}
 	}
-	v.ex.Trace, v.ex.Show.Hides, v.ex.Show.Settle = v.trace, onlyLooks, v.settle
-	v.loop.CountCalls()
-	v.loop.FoundMore(v.foundMore)
-	v.loop.AfterSleep(v.beginPass)
-	v.loop.BeforeSleep(v.endPass)
-	v.loop.Observe(v.handles)
+	v.Ex.Trace, v.Ex.Show.Hides, v.Ex.Show.Settle = v.trace, onlyLooks, v.settle
+	v.Loop.CountCalls()
+	v.Loop.FoundMore(v.foundMore)
+	v.Loop.AfterSleep(v.beginPass)
+	v.Loop.BeforeSleep(v.endPass)
+	v.Loop.Observe(v.handles)
 	return nil
 }
 
-// part is the place of the View in a pass.
-func (v *glassState) part() part {
+// Part is the place of the View in a pass.
+func (v *GlassState) Part() part {
 	return part{
 		self: v, installed: v.install, expired: v.expired, joined: v.accepted, left: v.closed,
 		hurry: v.view.Open, end: v.view.End,
@@ -136,16 +136,16 @@ func (v *glassState) part() part {
 }
 
 // stood keeps the time of a stop out of the clocks. With LAB STEP CLOCK RUN the lab's clock goes on.
-func (v *glassState) stood(ns int64, still bool) {
-	v.ex.Clock.Stand(ns)
+func (v *GlassState) stood(ns int64, still bool) {
+	v.Ex.Clock.Stand(ns)
 	if clock := v.lab.clock; !still && !clock.Frozen && !clock.Held {
-		mono := v.ex.Clock.Mono()
+		mono := v.Ex.Clock.Mono()
 		clock.Set(mono, clock.Now(mono)+int64(float64(ns)*clock.Rate))
 	}
 }
 
 // beginPass runs afterSleep and begins a pass of the recording.
-func (v *glassState) beginPass() {
+func (v *GlassState) beginPass() {
 	slept := v.asleep
 	v.lab.beginPass()
 	v.view.BeginPass(v.now)
@@ -156,10 +156,10 @@ func (v *glassState) beginPass() {
 }
 
 // endPass runs beforeSleep and ends a pass of the recording.
-func (v *glassState) endPass() time.Duration {
+func (v *GlassState) endPass() time.Duration {
 	d := v.beforeSleep()
 	if v.trace.Detailed() {
-		v.sleeps(v.loop.Timeout(d))
+		v.sleeps(v.Loop.Timeout(d))
 	}
 	v.view.EndPass(v.asleep, v.work())
 	for _, verb := range v.later {
@@ -171,9 +171,9 @@ func (v *glassState) endPass() time.Duration {
 }
 
 // work is what the loop does between passes, so that it hardly sleeps: "" for nothing.
-func (v *glassState) work() string {
+func (v *GlassState) work() string {
 	switch {
-	case v.persist.loads() || v.follow.isUrgent():
+	case v.persist.loads() || v.Follow.isUrgent():
 		return "loading"
 	case v.persist.underWay() != nil:
 		return "saving"
@@ -184,7 +184,7 @@ func (v *glassState) work() string {
 }
 
 // handles is called before the handlers of a descriptor.
-func (v *glassState) handles(i, fd int, mask reactor.Mask) {
+func (v *GlassState) handles(i, fd int, mask reactor.Mask) {
 	if v.trace.Detailed() && mask != 0 {
 		v.showHandler(i, fd, mask)
 	}

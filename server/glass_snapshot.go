@@ -15,13 +15,13 @@ import (
 // What there is while the server is stopped. Main makes a snapshot before it waits, so nothing changes
 // meanwhile. Looking changes nothing either: no statistics, no expiry, no age of a key.
 
-func (v *glassState) snapshot(e *trace.Event) *glass.Snapshot {
+func (v *GlassState) snapshot(e *trace.Event) *glass.Snapshot {
 	s := &glass.Snapshot{
-		Clock: v.ex.Now.Wall / 1e6, Pass: e.Pass,
+		Clock: v.Ex.Now.Wall / 1e6, Pass: e.Pass,
 		Fired: &glass.Fired{List: slices.Clone(v.fired), At: v.at},
 		Lists: v.lists(),
 		Counters: &glass.Counters{
-			Passes: v.stats.Passes, Commands: v.ex.Stats.Commands, Connections: v.stats.Connections,
+			Passes: v.stats.Passes, Commands: v.Ex.Stats.Commands, Connections: v.stats.Connections,
 		},
 	}
 	if s.Fired.List == nil {
@@ -31,7 +31,7 @@ func (v *glassState) snapshot(e *trace.Event) *glass.Snapshot {
 	s.Keys, s.KeysMore = v.shownKeys()
 	if w := v.persist.aof.writer; w != nil {
 		state := w.State()
-		s.File = &glass.File{Policy: v.cfg.AppendFsync, Unsynced: state.Unsynced + int64(state.Buffered)}
+		s.File = &glass.File{Policy: v.Cfg.AppendFsync, Unsynced: state.Unsynced + int64(state.Buffered)}
 	}
 	s.Stream = v.stream()
 	s.Threads = []glass.ThreadClient{{Name: "main", Clients: []int64{}}}
@@ -42,7 +42,7 @@ func (v *glassState) snapshot(e *trace.Event) *glass.Snapshot {
 }
 
 // summary adds what only the server knows. A first one says more of the clients.
-func (v *glassState) summary(sum *glass.Summary, first bool) {
+func (v *GlassState) summary(sum *glass.Summary, first bool) {
 	sum.Clients = len(v.clients.order)
 	if sum.Clients <= glass.MaxClients {
 		sum.Present = ids(v.clients.order)
@@ -61,7 +61,7 @@ func ids(clients []*client) []int64 {
 	return list
 }
 
-func (v *glassState) lists() *glass.Lists {
+func (v *GlassState) lists() *glass.Lists {
 	queued, taken := v.queue.list()
 	return &glass.Lists{
 		PendingReads: append(ids(queued), ids(v.pendingReads)...), NextRead: taken + v.nextRead,
@@ -74,7 +74,7 @@ func (v *glassState) lists() *glass.Lists {
 const pageClient = "page:"
 
 // shownClients returns the clients of the page, then those used latest. more is the number of others.
-func (v *glassState) shownClients() (list []trace.Client, more int) {
+func (v *GlassState) shownClients() (list []trace.Client, more int) {
 	all := slices.Clone(v.clients.order)
 	slices.SortFunc(all, func(a, b *client) int {
 		if of := strings.HasPrefix(a.sess.Name, pageClient); of != strings.HasPrefix(b.sess.Name, pageClient) {
@@ -92,7 +92,7 @@ func (v *glassState) shownClients() (list []trace.Client, more int) {
 	return list, len(all) - len(list)
 }
 
-func (v *glassState) shown(c *client) trace.Client {
+func (v *GlassState) shown(c *client) trace.Client {
 	s := c.Show()
 	s.Name, s.Addr, s.DB = c.sess.Name, c.sess.Addr, c.sess.DB
 	s.State, s.On = v.stateOf(c)
@@ -114,7 +114,7 @@ func (v *glassState) shown(c *client) trace.Client {
 }
 
 // stateOf says what a client is doing, and the key or rule that it waits for.
-func (v *glassState) stateOf(c *client) (state, on string) {
+func (v *GlassState) stateOf(c *client) (state, on string) {
 	switch {
 	case c.closed || c.sess.CloseAfterReply:
 		return "closing", ""
@@ -151,15 +151,15 @@ type touched struct {
 const mostTouched = 4 * glass.MaxKeys
 
 // keysOf returns the keys among the words of a command.
-func (v *glassState) keysOf(args [][]byte) [][]byte {
-	if cmd := v.ex.Table.Lookup(args); cmd != nil {
+func (v *GlassState) keysOf(args [][]byte) [][]byte {
+	if cmd := v.Ex.Table.Lookup(args); cmd != nil {
 		return cmd.AppendSubjects(nil, args)
 	}
 	return args // the names of keys that have expired
 }
 
 // subjects returns the keys of a request, and for EXEC those of its queue.
-func (v *glassState) subjects(by *command.Session, cmd *command.Command, args [][]byte) (keys []string) {
+func (v *GlassState) subjects(by *command.Session, cmd *command.Command, args [][]byte) (keys []string) {
 	if cmd == nil || cmd.Group == "pubsub" {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (v *glassState) subjects(by *command.Session, cmd *command.Command, args []
 }
 
 // touch moves keys to the front of those that a snapshot shows.
-func (v *glassState) touch(by *command.Session, keys []string, changed bool) {
+func (v *GlassState) touch(by *command.Session, keys []string, changed bool) {
 	for _, key := range keys {
 		t := touched{db: by.DB, key: key}
 		at := slices.IndexFunc(v.recent, func(o touched) bool { return o.db == t.db && o.key == t.key })
@@ -195,9 +195,9 @@ func (v *glassState) touch(by *command.Session, keys []string, changed bool) {
 }
 
 // shownKeys returns the keys used latest, then any others. more is the number of keys left out.
-func (v *glassState) shownKeys() (list []glass.Key, more int) {
+func (v *GlassState) shownKeys() (list []glass.Key, more int) {
 	list = []glass.Key{}
-	for _, db := range v.ks.DBs {
+	for _, db := range v.KS.DBs {
 		more += db.Len()
 	}
 	for _, t := range v.recent {
@@ -205,7 +205,7 @@ func (v *glassState) shownKeys() (list []glass.Key, more int) {
 			list = v.appendKey(list, t)
 		}
 	}
-	for _, db := range v.ks.DBs {
+	for _, db := range v.KS.DBs {
 		if len(list) == glass.MaxKeys || len(list) >= more {
 			break
 		}
@@ -221,14 +221,14 @@ func (v *glassState) shownKeys() (list []glass.Key, more int) {
 
 func shownName(key string) string { return trace.Shown([]byte(key)) }
 
-func (v *glassState) appendKey(list []glass.Key, t touched) []glass.Key {
-	k := v.ks.DBs[t.db].Lookup([]byte(t.key), store.LookupNoEffects)
+func (v *GlassState) appendKey(list []glass.Key, t touched) []glass.Key {
+	k := v.KS.DBs[t.db].Lookup([]byte(t.key), store.LookupNoEffects)
 	if !k.Exists() {
 		return list
 	}
 	s := glass.Key{K: shownName(t.key), DB: t.db, Type: k.Type().String(), TTL: -1, By: t.by}
 	if at := k.Expire(); at != 0 {
-		s.TTL = max(at-v.ex.Now.Wall/1e6, 0)
+		s.TTL = max(at-v.Ex.Now.Wall/1e6, 0)
 	}
 	if text, err := k.Str(); err == nil {
 		s.V = trace.Shown(text)
@@ -239,7 +239,7 @@ func (v *glassState) appendKey(list []glass.Key, t touched) []glass.Key {
 }
 
 // nameOf returns the name of a client.
-func (v *glassState) nameOf(id int64) string {
+func (v *GlassState) nameOf(id int64) string {
 	if c := v.clients.byID[id]; c != nil {
 		return c.sess.Name
 	}

@@ -15,12 +15,12 @@ import (
 // HTTP, from another master and from the program around, the goroutine that asks does them:
 //
 //	a client of this server     the row below, on main. PAUSE, NEXT and SLOW begin when the reply is sent
-//	LAB MASTER n STEP, HTTP,    internalRequest.sendTo -> glassState.takes
+//	LAB MASTER n STEP, HTTP,    internalRequest.sendTo -> GlassState.takes
 //	Server.Do
 //
 // takes also opens the gate for LAB RESET, LAB CRASH and SHUTDOWN, which the loop has to execute.
 
-func stepRows() []command.Row {
+func StepRows() []command.Row {
 	const onlyLooks = "O(1)"
 	return []command.Row{
 		labRow("step", "[PAUSE | CONTINUE | NEXT [EVENT | HANDLER | CLIENT | COMMAND | PHASE | PASS] [n] | "+
@@ -36,17 +36,17 @@ func stepRows() []command.Row {
 
 const errWatchOff store.Error = "ERR LAB STEP and LAB RECORD need a watch: start the server with --watch 127.0.0.1:0"
 
-func stepCommand(l *labState, c *command.Call) error   { return stepOrRecord(l, c, stepVerb) }
-func recordCommand(l *labState, c *command.Call) error { return stepOrRecord(l, c, recordVerb) }
+func stepCommand(l *LabState, c *command.Call) error   { return stepOrRecord(l, c, stepVerb) }
+func recordCommand(l *LabState, c *command.Call) error { return stepOrRecord(l, c, recordVerb) }
 
 func stepVerb(w *glass.View, words []string) (glass.Verb, error)   { return w.Verb(words) }
 func recordVerb(w *glass.View, words []string) (glass.Verb, error) { return w.RecordVerb(words) }
 
 // stepOrRecord executes a verb for a client of this server.
 func stepOrRecord(
-	l *labState, c *command.Call, read func(*glass.View, []string) (glass.Verb, error),
+	l *LabState, c *command.Call, read func(*glass.View, []string) (glass.Verb, error),
 ) error {
-	v, isOn := find[*glassState](l.Server)
+	v, isOn := FindPart[*GlassState](l.Server)
 	if !isOn {
 		return errWatchOff
 	}
@@ -136,7 +136,7 @@ func writeState(w *resp.Writer, s *glass.State) {
 
 // takes answers LAB STEP and LAB RECORD at once, without the loop, and reports whether it did. Any
 // goroutine may call it. v is nil without the directive watch.
-func (v *glassState) takes(r *internalRequest) bool {
+func (v *GlassState) takes(r *internalRequest) bool {
 	if len(r.args) == 0 {
 		return false
 	}
@@ -168,7 +168,7 @@ func (v *glassState) takes(r *internalRequest) bool {
 }
 
 // gate does a verb for a request and appends its reply.
-func (v *glassState) gate(r *internalRequest, w *resp.Writer, words []string) {
+func (v *GlassState) gate(r *internalRequest, w *resp.Writer, words []string) {
 	read := stepVerb
 	if words[0] == "record" {
 		read = recordVerb
@@ -193,14 +193,14 @@ func (v *glassState) gate(r *internalRequest, w *resp.Writer, words []string) {
 
 // takesFor is takes for LAB ALL and LAB MASTER n, of a request that came over HTTP or from the program
 // around.
-func (v *glassState) takesFor(r *internalRequest, words []string) bool {
-	at, to := 2, v.all
+func (v *GlassState) takesFor(r *internalRequest, words []string) bool {
+	at, to := 2, v.All
 	if words[1] == "master" {
 		n, err := strconv.Atoi(words[min(2, len(words)-1)])
-		if err != nil || n < 1 || n > len(v.all) {
+		if err != nil || n < 1 || n > len(v.All) {
 			return false // the loop refuses it
 		}
-		at, to = 3, v.all[n-1:n]
+		at, to = 3, v.All[n-1:n]
 	}
 	if len(words) <= at {
 		return false

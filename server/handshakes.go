@@ -92,10 +92,10 @@ func (hs *handshakes) giveTurns() {
 		go func() {
 			defer hs.running.Done()
 			err := h.tls.Handshake(func(room bool) bool {
-				hs.s.loop.Post(func() { hs.waits(h, room) })
+				hs.s.Loop.Post(func() { hs.waits(h, room) })
 				return <-h.goOn
 			})
-			hs.s.loop.Post(func() { hs.shaken(h, err) })
+			hs.s.Loop.Post(func() { hs.shaken(h, err) })
 		}()
 	}
 }
@@ -136,7 +136,7 @@ func (hs *handshakes) losePlace(h *handshake) {
 func (hs *handshakes) leavePlace(h *handshake) {
 	hs.silent.Remove(h.place) // one of these does nothing
 	hs.begun.Remove(h.place)
-	hs.s.loop.Cancel(h.timer)
+	hs.s.Loop.Cancel(h.timer)
 }
 
 // giveUp closes a handshake, at the end of its turn if it has one.
@@ -154,7 +154,7 @@ func (hs *handshakes) giveUp(h *handshake, how ending) {
 // hangUp closes the socket of a handshake without a turn. A second hangUp does nothing.
 func (hs *handshakes) hangUp(h *handshake) {
 	if h.fd >= 0 {
-		hs.s.loop.Unwatch(h.fd, reactor.Readable|reactor.Writable)
+		hs.s.Loop.Unwatch(h.fd, reactor.Readable|reactor.Writable)
 		h.ending.close(h.fd)
 		h.fd = -1
 	}

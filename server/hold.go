@@ -48,7 +48,7 @@ func (s *Server) setTimer(c *client) {
 	case w.Retry > 0 && (w.Deadline == 0 || w.Retry < w.Deadline):
 		c.timer = s.at(w.Retry, func() { s.retry(c) })
 	case w.Deadline > 0:
-		c.timer = s.at(w.Deadline, func() { s.ex.Unblock(&c.sess, nil) })
+		c.timer = s.at(w.Deadline, func() { s.Ex.Unblock(&c.sess, nil) })
 	}
 }
 
@@ -58,7 +58,7 @@ func (s *Server) retry(c *client) {
 	defer s.recoverCommand(nil)
 	c.sess.Wait.Retry = 0
 	s.setTimer(c)
-	s.ex.Waiters.Again(&c.sess)
+	s.Ex.Waiters.Again(&c.sess)
 }
 
 // watchInput watches c for input. A client that waits, or that gets its last replies later, is
@@ -68,7 +68,7 @@ func (s *Server) watchInput(c *client) {
 	switch {
 	case c.muted:
 	case last && (c.closed || !c.Barred()):
-		s.loop.Unwatch(c.FD, reactor.Readable|reactor.HangUp)
+		s.Loop.Unwatch(c.FD, reactor.Readable|reactor.HangUp)
 	case last || c.sess.Hold != command.NotHeld:
 		s.rearm(c, reactor.Readable, reactor.HangUp, func() { s.hungUp(c) })
 	default:
@@ -78,7 +78,7 @@ func (s *Server) watchInput(c *client) {
 
 // rearm makes the loop wait for mask on c's socket, instead of from.
 func (s *Server) rearm(c *client, from, mask reactor.Mask, handler func()) {
-	if err := s.loop.Rewatch(c.FD, from, mask, handler); err != nil {
+	if err := s.Loop.Rewatch(c.FD, from, mask, handler); err != nil {
 		s.close(c)
 	}
 }
@@ -86,8 +86,8 @@ func (s *Server) rearm(c *client, from, mask reactor.Mask, handler func()) {
 // hungUp closes a client that has ended its side (networking.c: readQueryFromClient). Describing a client
 // takes time, so only a log that shows the line gets it.
 func (s *Server) hungUp(c *client) {
-	if s.cfg.LogLevel == "verbose" || s.cfg.LogLevel == "debug" {
-		s.log('-', "Client closed connection %s", s.clients.describe(c))
+	if s.Cfg.LogLevel == "verbose" || s.Cfg.LogLevel == "debug" {
+		s.Log('-', "Client closed connection %s", s.clients.describe(c))
 	}
 	c.EOF = true // a client that waits is not read
 	s.leave(c)
@@ -172,7 +172,7 @@ func (p *pausing) endAll() {
 // due ends the pauses whose time is over.
 func (p *pausing) due() {
 	p.timer = nil
-	now := p.s.ex.Clock.Timeline(p.s.ex.Now.Mono)
+	now := p.s.Ex.Clock.Timeline(p.s.Ex.Now.Mono)
 	for i := range p.by {
 		if p.by[i].until <= now {
 			p.by[i] = pause{}
@@ -191,8 +191,8 @@ func (p *pausing) apply() {
 			next = min(next, on.until)
 		}
 	}
-	p.s.ex.Refusals.Set(command.Pauses, false)
-	p.s.ex.Refusals.Set(p.strongest, true)
+	p.s.Ex.Refusals.Set(command.Pauses, false)
+	p.s.Ex.Refusals.Set(p.strongest, true)
 	if p.timer != nil {
 		p.s.timers.Cancel(p.timer)
 		p.timer = nil
@@ -223,13 +223,13 @@ func (p *pausing) resume() {
 // keys changed without a command, or a pause is over.
 func (s *Server) serveReady() {
 	defer s.recoverCommand(nil)
-	s.ex.Waiters.ServeReady()
-	each(s.parts.served)
+	s.Ex.Waiters.ServeReady()
+	each(s.Parts.served)
 }
 
 // after calls fn when d has passed of the time by which timeouts are counted (Clock.Timeline).
 func (s *Server) after(d time.Duration, fn func()) *reactor.Timer {
-	return s.at(s.ex.Clock.Timeline(s.ex.Now.Mono)+int64(d), fn)
+	return s.at(s.Ex.Clock.Timeline(s.Ex.Now.Mono)+int64(d), fn)
 }
 
 // at is after for a time in ns by Clock.Timeline.
@@ -242,4 +242,4 @@ func (s *Server) at(when int64, fn func()) *reactor.Timer {
 
 // runDueTimers calls the functions of all timers that are due (ae.c: processTimeEvents; timeout.c:
 // handleBlockedClientsTimeout).
-func (s *Server) runDueTimers() { s.timers.Run(s.ex.Clock.Timeline(s.executing)) }
+func (s *Server) runDueTimers() { s.timers.Run(s.Ex.Clock.Timeline(s.executing)) }

@@ -30,17 +30,17 @@ type hooks struct {
 	take         func(v *internalRequest) bool   // any goroutine may call it: it answers the request itself, or not
 	deaf         func() bool                     // no TCP listener may open
 	pushed       func(c *client, message []byte) // after pushMessage
-	feedMonitors func(sess *command.Session, args [][]byte)
-	transfer     func(t *command.Transfer, restored func(key int)) error
-	rest         func() (stop bool) // instead of serveOthers, for a script that no client runs
+	FeedMonitors func(sess *command.Session, args [][]byte)
+	Transfer     func(t *command.Transfer, restored func(key int)) error
+	Rest         func() (stop bool) // instead of serveOthers, for a script that no client runs
 }
 
 // plainHooks has the functions of a plain server. It has no others.
 func plainHooks(s *Server) hooks {
 	return hooks{
 		execute: s.executePhase, executeReads: s.executeReadable, runTimers: s.runDueTimers,
-		doInternal: func(by *command.Session, args [][]byte, w *resp.Writer) { s.ex.Do(by, args, w) },
-		obey:       func(master *command.Session, args [][]byte) []byte { return s.ex.Obey(master, args) },
+		doInternal: func(by *command.Session, args [][]byte, w *resp.Writer) { s.Ex.Do(by, args, w) },
+		obey:       func(master *command.Session, args [][]byte) []byte { return s.Ex.Obey(master, args) },
 		goOn:       s.executeClient, resume: s.resumeBlocked,
 		serveOthers: s.processEventsWhileBlocked, accept: s.acceptHandler,
 	}

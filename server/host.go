@@ -11,16 +11,16 @@ func newKeyspace(cfg *config.Config) *store.Keyspace {
 	return store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed})
 }
 
-// newExecutor makes the executor of this server over its keyspace. That is the state of a Redis that has
+// NewExecutor makes the executor of this server over its keyspace. That is the state of a Redis that has
 // just started.
-func (s *Server) newExecutor(clock *clock.Clock) error {
-	s.ex = command.New(s.cfg, s.ks, clock, host{s}, s.commands)
-	for _, r := range s.cfg.Renames {
-		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
+func (s *Server) NewExecutor(clock *clock.Clock) error {
+	s.Ex = command.New(s.Cfg, s.KS, clock, host{s}, s.commands)
+	for _, r := range s.Cfg.Renames {
+		if err := s.Ex.Table.Rename(r.From, r.To); err != nil {
 			return &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
 		}
 	}
-	for _, fn := range s.parts.installed {
+	for _, fn := range s.Parts.installed {
 		if err := fn(); err != nil {
 			return err
 		}
@@ -35,12 +35,12 @@ type host struct{ s *Server }
 func serverOf(c *command.Call) *Server { return c.Ex.Host.(host).s }
 
 // isLoading reports whether the keyspace has a part of what it will have: of the server's files, or of the master's.
-func (s *Server) isLoading() bool { return s.ex.Refusals.Has(command.Loads) }
+func (s *Server) isLoading() bool { return s.Ex.Refusals.Has(command.Loads) }
 
 func (h host) Deliver(to *command.Session, message []byte) { h.s.push(h.s.clients.of(to), message) }
 
 func (h host) Resume(sess *command.Session, reply []byte) {
-	h.s.hooks.resume(h.s.clients.of(sess), reply)
+	h.s.Hooks.resume(h.s.clients.of(sess), reply)
 }
 
 func (h host) Waits(sess *command.Session) {
@@ -60,13 +60,13 @@ func (h host) Describe(sess *command.Session) string {
 	return h.s.clients.describe(h.s.clients.of(sess))
 }
 
-func (h host) Log(level byte, format string, args ...any) { h.s.log(level, format, args...) }
+func (h host) Log(level byte, format string, args ...any) { h.s.Log(level, format, args...) }
 
 func (h host) ProcessEventsWhileBlocked() (stop bool) {
 	if h.s.running == nil { // a script of an append only file
-		return h.s.hooks.rest()
+		return h.s.Hooks.Rest()
 	}
-	return h.s.hooks.serveOthers()
+	return h.s.Hooks.serveOthers()
 }
 
 func (h host) CloseIfOverLimit(sess *command.Session) bool {
@@ -76,10 +76,10 @@ func (h host) CloseIfOverLimit(sess *command.Session) bool {
 
 func (h host) EvictLater() { h.s.evicting = true }
 
-func (h host) Flushed() { each(h.s.parts.flushed) }
+func (h host) Flushed() { each(h.s.Parts.flushed) }
 
 func (h host) Transfer(t *command.Transfer, restored func(key int)) error {
-	return h.s.hooks.transfer(t, restored)
+	return h.s.Hooks.Transfer(t, restored)
 }
 
-func (h host) FeedMonitors(sess *command.Session, args [][]byte) { h.s.hooks.feedMonitors(sess, args) }
+func (h host) FeedMonitors(sess *command.Session, args [][]byte) { h.s.Hooks.FeedMonitors(sess, args) }

@@ -51,30 +51,30 @@ const errDBIndex store.Error = "ERR DB index is out of range"
 func (v *internalRequest) sendTo(s *Server) {
 	v.at, v.FD, v.internal = s, -1, v
 	v.sess.Index, v.sess.Addr, v.sess.Local, v.sess.Authenticated = -1, "lab", true, true
-	if take := s.hooks.take; take != nil && !s.inbox.hasEnded() && take(v) {
+	if take := s.Hooks.take; take != nil && !s.Inbox.HasEnded() && take(v) {
 		return
 	}
-	s.inbox.mu.Lock()
-	if s.inbox.hasEnded() {
-		s.inbox.mu.Unlock()
-		v.done(s.inbox.lastAnswer())
+	s.Inbox.mu.Lock()
+	if s.Inbox.HasEnded() {
+		s.Inbox.mu.Unlock()
+		v.done(s.Inbox.lastAnswer())
 		return
 	}
-	s.inbox.lastID--
-	v.sess.ID = s.inbox.lastID
-	s.inbox.waiting[v.sess.ID] = v
-	s.inbox.mu.Unlock()
-	s.inbox.post(v.serve)
+	s.Inbox.lastID--
+	v.sess.ID = s.Inbox.lastID
+	s.Inbox.waiting[v.sess.ID] = v
+	s.Inbox.mu.Unlock()
+	s.Inbox.post(v.serve)
 }
 
 // lastAnswer is the reply of a server that has ended.
 func (in *inbox) lastAnswer() []byte {
-	return errorReply(errorf("ERR LAB: %s %d has ended", in.s.kind(), in.s.number))
+	return errorReply(errorf("ERR LAB: %s %d has ended", in.s.Kind(), in.s.OneIf))
 }
 
-// kind is what s was at the start.
-func (s *Server) kind() string {
-	if s.group != s.number {
+// Kind is what s was at the start.
+func (s *Server) Kind() string {
+	if s.Group != s.OneIf {
 		return "replica"
 	}
 	return "master"
@@ -109,7 +109,7 @@ func (v *internalRequest) serve() {
 
 func (v *internalRequest) execute() {
 	defer v.at.recoverCommand(&v.client)
-	v.at.hooks.doInternal(&v.sess, v.args, &v.Out)
+	v.at.Hooks.doInternal(&v.sess, v.args, &v.Out)
 }
 
 // refusal is the error of a command that needs a connection.
@@ -117,7 +117,7 @@ func (v *internalRequest) refusal() error {
 	if len(v.args) == 0 {
 		return errSyntax
 	}
-	cmd := v.at.ex.Table.Lookup(v.args)
+	cmd := v.at.Ex.Table.Lookup(v.args)
 	if cmd == nil || !cmd.NeedsConnection() { // the executor refuses an unknown command
 		return nil
 	}
@@ -127,14 +127,14 @@ func (v *internalRequest) refusal() error {
 // end hands the reply over at the end of the pass, unless the request has ended already.
 func (v *internalRequest) end(reply []byte) {
 	s := v.at
-	s.ex.Gone(&v.sess)
-	s.inbox.mu.Lock()
-	inside := s.inbox.waiting[v.sess.ID] == v
-	delete(s.inbox.waiting, v.sess.ID)
-	s.inbox.mu.Unlock()
+	s.Ex.Gone(&v.sess)
+	s.Inbox.mu.Lock()
+	inside := s.Inbox.waiting[v.sess.ID] == v
+	delete(s.Inbox.waiting, v.sess.ID)
+	s.Inbox.mu.Unlock()
 	v.closed = true
 	if inside {
-		s.inbox.answers = append(s.inbox.answers, func() { v.done(reply) })
+		s.Inbox.answers = append(s.Inbox.answers, func() { v.done(reply) })
 	}
 }
 
@@ -150,17 +150,17 @@ func (in *inbox) answer() {
 
 // callOff ends a request whose reply is no longer wanted. The reply may still come. Any goroutine may
 // call it.
-func (v *internalRequest) callOff() { v.at.inbox.post(func() { v.end(nil) }) }
+func (v *internalRequest) callOff() { v.at.Inbox.post(func() { v.end(nil) }) }
 
 // post makes the next pass call fn, before it executes commands. Any goroutine may call it.
 func (in *inbox) post(fn func()) {
-	in.s.loop.Post(func() { in.posted = append(in.posted, fn) })
+	in.s.Loop.Post(func() { in.posted = append(in.posted, fn) })
 }
 
 func (s *Server) executeInternal() {
-	for len(s.inbox.posted) > 0 && !s.ex.Cut {
-		fn := s.inbox.posted[0]
-		s.inbox.posted = s.inbox.posted[1:]
+	for len(s.Inbox.posted) > 0 && !s.Ex.Cut {
+		fn := s.Inbox.posted[0]
+		s.Inbox.posted = s.Inbox.posted[1:]
 		fn()
 	}
 }
@@ -191,18 +191,18 @@ func (cs *clients) withID(id int64) *client {
 	if id >= 0 {
 		return cs.byID[id]
 	}
-	cs.s.inbox.mu.Lock()
-	defer cs.s.inbox.mu.Unlock()
-	if v := cs.s.inbox.waiting[id]; v != nil {
+	cs.s.Inbox.mu.Lock()
+	defer cs.s.Inbox.mu.Unlock()
+	if v := cs.s.Inbox.waiting[id]; v != nil {
 		return &v.client
 	}
 	return nil
 }
 
 // Ended is closed when Run is over.
-func (s *Server) Ended() <-chan struct{} { return s.inbox.ended }
+func (s *Server) Ended() <-chan struct{} { return s.Inbox.ended }
 
-func (in *inbox) hasEnded() bool {
+func (in *inbox) HasEnded() bool {
 	select {
 	case <-in.ended:
 		return true
@@ -220,7 +220,7 @@ func (s *Server) Do(ctx context.Context, args ...string) (resp.Value, error) {
 
 // DoIn is Do in a database.
 func (s *Server) DoIn(ctx context.Context, db int, args ...string) (resp.Value, error) {
-	if db < 0 || db >= s.cfg.Databases {
+	if db < 0 || db >= s.Cfg.Databases {
 		return resp.Value{}, errDBIndex
 	}
 	reply := make(chan []byte, 1)

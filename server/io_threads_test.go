@@ -12,6 +12,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -34,7 +35,7 @@ func plainServer(t testing.TB, log server.Log, args ...string) *server.Server {
 	common := []string{"--port", "0", "--bind", "127.0.0.1", "--enable-debug-command", "yes"}
 	cfg, err := config.Parse(append(common, args...), nil)
 	require.NoError(t, err)
-	s, err := server.New(cfg, log)
+	s, err := node.New(cfg, log)
 	require.NoError(t, err)
 	return s
 }

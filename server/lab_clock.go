@@ -44,52 +44,52 @@ func clockRows() []command.Row {
 		wordsRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]",
 			-2, complexity,
 			"Shows, stops, moves or speeds up the clock.",
-			labWord{"FREEZE", 0, 0, 0, (*labState).clockFreeze},
-			labWord{"RUN", 0, 0, 0, (*labState).clockRun},
-			labWord{"ADVANCE", 1, 1, 0, (*labState).clockAdvance},
-			labWord{"SET", 1, 1, 0, (*labState).clockSet},
-			labWord{"RATE", 1, 1, 0, (*labState).clockRate},
-			labWord{"", 0, 0, command.AllowBusy, (*labState).clockTime}),
+			labWord{"FREEZE", 0, 0, 0, (*LabState).clockFreeze},
+			labWord{"RUN", 0, 0, 0, (*LabState).clockRun},
+			labWord{"ADVANCE", 1, 1, 0, (*LabState).clockAdvance},
+			labWord{"SET", 1, 1, 0, (*LabState).clockSet},
+			labWord{"RATE", 1, 1, 0, (*LabState).clockRate},
+			labWord{"", 0, 0, command.AllowBusy, (*LabState).clockTime}),
 	}
 }
 
-func (l *labState) clockFreeze(c *command.Call, _ [][]byte) error {
-	l.clock.Freeze(l.ex.Now.Mono)
+func (l *LabState) clockFreeze(c *command.Call, _ [][]byte) error {
+	l.clock.Freeze(l.Ex.Now.Mono)
 	c.OK()
 	return nil
 }
 
-func (l *labState) clockRun(c *command.Call, _ [][]byte) error {
-	l.clock.Run(l.ex.Now.Mono)
+func (l *LabState) clockRun(c *command.Call, _ [][]byte) error {
+	l.clock.Run(l.Ex.Now.Mono)
 	c.OK()
 	return nil
 }
 
-func (l *labState) clockRate(c *command.Call, args [][]byte) error {
+func (l *LabState) clockRate(c *command.Call, args [][]byte) error {
 	rate, ok := lab.ParseDecimal(string(args[0]))
 	if !ok || rate < 1e-6 || rate > 1e6 {
 		return labError("clock rate", "factor expects a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)",
 			printable(args[0]))
 	}
-	l.clock.SetRate(l.ex.Now.Mono, rate)
+	l.clock.SetRate(l.Ex.Now.Mono, rate)
 	c.OK()
 	return nil
 }
 
 // clockTime shows the clock. Inside a script it shows the script's time.
-func (l *labState) clockTime(c *command.Call, _ [][]byte) error {
+func (l *LabState) clockTime(c *command.Call, _ [][]byte) error {
 	c.Map(3)
 	c.BulkString("unix-ms")
 	c.Int(c.Now)
 	c.BulkString("frozen")
-	c.Int(number(l.clock.Frozen))
+	c.Int(OneIf(l.clock.Frozen))
 	c.BulkString("rate")
 	c.Double(l.clock.Rate)
 	return nil
 }
 
 // clockAdvance replies when the clock has moved, with the number of keys that expired.
-func (l *labState) clockAdvance(c *command.Call, args [][]byte) error {
+func (l *LabState) clockAdvance(c *command.Call, args [][]byte) error {
 	left := max(clock.LabEnd-c.Now-1, 0)
 	ms, ok := ascii.ParseInt(args[0])
 	if !ok || ms < 0 || ms > left {
@@ -103,7 +103,7 @@ func (l *labState) clockAdvance(c *command.Call, args [][]byte) error {
 }
 
 // clockSet may also set the clock back. No deadline is passed then.
-func (l *labState) clockSet(c *command.Call, args [][]byte) error {
+func (l *LabState) clockSet(c *command.Call, args [][]byte) error {
 	ms, err := labTimeArgument("clock set", args[0])
 	if err != nil {
 		return err
@@ -114,22 +114,22 @@ func (l *labState) clockSet(c *command.Call, args [][]byte) error {
 }
 
 // moveClock moves the clock once the commands of this pass are executed.
-func (l *labState) moveClock(c *command.Call, to func(now int64) int64) *move {
+func (l *LabState) moveClock(c *command.Call, to func(now int64) int64) *move {
 	m := l.newMove(c, to)
 	l.moveLater(m)
 	return m
 }
 
-func (l *labState) newMove(c *command.Call, to func(now int64) int64) *move {
+func (l *LabState) newMove(c *command.Call, to func(now int64) int64) *move {
 	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
 	m.together = l.running != nil && noteOf(l.running.internal).together
 	return m
 }
 
-func (l *labState) moveLater(m *move) { l.deferred = append(l.deferred, func() { l.advance(m) }) }
+func (l *LabState) moveLater(m *move) { l.deferred = append(l.deferred, func() { l.advance(m) }) }
 
 // advance moves the clock and replies to the client that asked for it.
-func (l *labState) advance(m *move) {
+func (l *LabState) advance(m *move) {
 	if m.before != nil {
 		m.before()
 	}
@@ -137,24 +137,24 @@ func (l *labState) advance(m *move) {
 	if m.after != nil {
 		m.after()
 	}
-	l.ex.Tracking.Broadcast()
+	l.Ex.Tracking.Broadcast()
 	if l.persist.flush() {
 		l.write() // the reply comes after everything that happened on the way
 	}
 	c := l.clients.withID(m.id)
 	if c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
-		l.ex.Unblock(&c.sess, nil)
+		l.Ex.Unblock(&c.sess, nil)
 		l.executeResumed()
 	}
 }
 
 // move moves the clock, from deadline to deadline if it moves forward.
-func (l *labState) move(m *move) {
-	clock, expired := l.clock, l.ks.Stats.Expired
-	now := l.ex.Now.Wall
+func (l *LabState) move(m *move) {
+	clock, expired := l.clock, l.KS.Stats.Expired
+	now := l.Ex.Now.Wall
 	to := m.to(now)
 	l.logMoved(now/1e6, to/1e6, m.together)
-	clock.Set(l.ex.Now.Mono, now)
+	clock.Set(l.Ex.Now.Mono, now)
 	clock.Held = true
 	if to >= now {
 		l.step(to)
@@ -165,42 +165,42 @@ func (l *labState) move(m *move) {
 	l.hearLinks()
 	clock.Held = false
 	l.expire() // if the clock was set back, the store sorts its deadlines anew
-	m.expired = l.ks.Stats.Expired - expired
-	if !l.ex.Cut { // else the keys have half a transaction, and a LAB CRASH is next
-		l.replicas.look()
+	m.expired = l.KS.Stats.Expired - expired
+	if !l.Ex.Cut { // else the keys have half a transaction, and a LAB CRASH is next
+		l.Replicas.look()
 	}
 }
 
 // catchUp runs everything that became due since the last pass, each at its own time.
-func (l *labState) catchUp() {
+func (l *LabState) catchUp() {
 	clock := l.clock
-	now := l.ex.Now.Wall
+	now := l.Ex.Now.Wall
 	if at, ok := l.nextDeadline(); !ok || at > now {
 		return
 	}
 	line := *clock // the clock as it goes on while this one stops at deadlines
-	clock.Set(l.ex.Now.Mono, min(l.seen, now))
+	clock.Set(l.Ex.Now.Mono, min(l.seen, now))
 	clock.Held = true
 	l.step(now)
 	clock.Held = false
 	if !clock.Frozen || line.Frozen { // else a client that went on has just frozen the clock
-		mono := l.ex.Clock.Mono()
+		mono := l.Ex.Clock.Mono()
 		clock.Set(mono, line.Now(mono))
 	}
-	l.ex.Tick()
+	l.Ex.Tick()
 }
 
 // step moves the clock from deadline to deadline until the time to, in ns.
-func (l *labState) step(to int64) {
+func (l *LabState) step(to int64) {
 	for {
 		at, ok := l.nextDeadline()
-		if !ok || at > to || l.ex.Cut {
+		if !ok || at > to || l.Ex.Cut {
 			return
 		}
-		mono := l.ex.Clock.Mono()
+		mono := l.Ex.Clock.Mono()
 		l.set(max(at, l.clock.Now(mono)))
 		l.expire()
-		l.timers.Run(l.ex.Now.Wall)
+		l.timers.Run(l.Ex.Now.Wall)
 		l.serveReady()
 		l.executeResumed()
 		l.persist.flush()
@@ -208,14 +208,14 @@ func (l *labState) step(to int64) {
 }
 
 // set sets the clock, which is held, and tells the executor.
-func (l *labState) set(ns int64) {
-	l.clock.Set(l.ex.Clock.Mono(), ns)
-	l.ex.Tick()
+func (l *LabState) set(ns int64) {
+	l.clock.Set(l.Ex.Clock.Mono(), ns)
+	l.Ex.Tick()
 }
 
 // executeAndRead executes the commands of a client whose wait is over. It also reads and executes
 // what the client sent meanwhile: that belongs to the same time.
-func (l *labState) executeAndRead(c *client) {
+func (l *LabState) executeAndRead(c *client) {
 	l.executeClient(c)
 	if c.closed || c.stopped() || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.sess.CloseAfterReply {
 		return
@@ -225,8 +225,8 @@ func (l *labState) executeAndRead(c *client) {
 }
 
 // beginPass is afterSleep. First it notes the time at which the last pass ended.
-func (l *labState) beginPass() {
-	l.seen = l.ex.Now.Wall
+func (l *LabState) beginPass() {
+	l.seen = l.Ex.Now.Wall
 	l.diskTook()
 	l.afterSleep()
 }

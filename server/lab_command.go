@@ -40,14 +40,14 @@ import (
 //	glass_step.go    LAB STEP, LAB RECORD               the loop, stopped and recorded
 //	lab_open.go                                         a lab that strangers can reach is refused
 //
-// The directive lab turns it on. While it is off, there is no labState. lab_seam.go shows where the lab
+// The directive lab turns it on. While it is off, there is no LabState. lab_seam.go shows where the lab
 // meets the rest of the server; only the files above its room know it.
 //
 // The lab sees the server from the inside, so it embeds it.
-type labState struct {
-	*replState
-	admin *admin
-	all   []*labState // of the process, with this one
+type LabState struct {
+	*Role
+	admin *Admin
+	All   []*LabState // of the process, with this one
 
 	clock  *clock.Lab
 	seen   int64 // unix ns by clock, when the last pass ended
@@ -72,7 +72,7 @@ type labState struct {
 	snapshots map[string]*snapshot
 
 	brakes brakes    // LAB REPLICATION
-	turns  *labState // that this node has to follow, once other nodes reach it; nil for none
+	turns  *LabState // that this node has to follow, once other nodes reach it; nil for none
 
 	plan     *lab.Plan
 	history  *lab.Log
@@ -86,28 +86,28 @@ type labState struct {
 	judging sync.Mutex // one LAB VERDICT searches at a time: a search over a long log takes 100 MB
 }
 
-func newLab(rs *replState, a *admin, clock *clock.Clock) *labState {
+func NewLab(rs *Role, a *Admin, clock *clock.Clock) *LabState {
 	clock.Lab = clock.NewLab()
-	l := &labState{
-		replState: rs, admin: a,
+	l := &LabState{
+		Role: rs, admin: a,
 		clock: clock.Lab, seen: clock.Lab.Now(clock.Mono()),
-		plan: lab.NewPlan(rs.cfg.Seed, store.MatchPattern), history: lab.NewLog(store.MatchPattern),
+		plan: lab.NewPlan(rs.Cfg.Seed, store.MatchPattern), history: lab.NewLog(store.MatchPattern),
 		shown: labHooks{struck: func(int64, *lab.Rule, string) {}, expired: func(string) {}},
 	}
-	if rs.cfg.LabDisk {
-		l.disk, _ = l.persist.disk.(*disk.Sim)
+	if rs.Cfg.LabDisk {
+		l.disk, _ = l.persist.Disk.(*disk.Sim)
 		l.persist.hooks = fileHooks{pace: l.pace, endSync: l.endSync, beside: l.beside, isBehind: l.isBehind}
 	}
 	l.hookLinks(&l.link)
 	l.doctor = doctor.New(l.logFinding, nil, 0)
-	l.all = []*labState{l}
+	l.All = []*LabState{l}
 	return l
 }
 
 const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
 
-// labRows are LAB and its subcommands.
-func labRows() []command.Row {
+// LabRows are LAB and its subcommands.
+func LabRows() []command.Row {
 	container := row[*Server]("lab", "",
 		-2, 0, labGroup, labSince,
 		"Depends on subcommand.",
@@ -140,7 +140,7 @@ const (
 // rules and the log. The script must not see its keys, its time or its executor change under it.
 func labRow(
 	name, syntax string, arity int, more command.Flag, complexity, summary string,
-	do func(*labState, *command.Call) error,
+	do func(*LabState, *command.Call) error,
 ) command.Row {
 	const flags = command.Admin | command.NoScript | command.NoMulti | command.NeverPaused |
 		command.Loading | command.Stale
@@ -149,7 +149,7 @@ func labRow(
 		complexity,
 		summary,
 		func(s *Server, c *command.Call) error {
-			l, isOn := find[*labState](s)
+			l, isOn := FindPart[*LabState](s)
 			if !isOn {
 				return errLabOff
 			}
@@ -163,7 +163,7 @@ type labWord struct {
 	name        string // "" for no word at all, labCount for a number
 	least, most int    // number of arguments after it
 	flags       command.Flag
-	do          func(l *labState, c *command.Call, args [][]byte) error
+	do          func(l *LabState, c *command.Call, args [][]byte) error
 }
 
 // labCount stands for a number instead of a word.
@@ -175,7 +175,7 @@ func wordsRow(name, syntax string, arity int, complexity, summary string, words 
 	for _, w := range words {
 		flags |= w.flags
 	}
-	return labRow(name, syntax, arity, flags, complexity, summary, func(l *labState, c *command.Call) error {
+	return labRow(name, syntax, arity, flags, complexity, summary, func(l *LabState, c *command.Call) error {
 		word, args := "", c.Args[2:]
 		if len(args) > 0 {
 			word, args = labVerb(args[0]), args[1:]
@@ -196,7 +196,7 @@ func wordsRow(name, syntax string, arity int, complexity, summary string, words 
 			return labError(verb, "'%s' is one argument too many", printable(args[w.most]))
 		}
 		if w.flags&command.AllowBusy == 0 {
-			if err := l.ex.Scripts.Busy(); err != nil {
+			if err := l.Ex.Scripts.Busy(); err != nil {
 				return err
 			}
 		}

@@ -32,12 +32,12 @@ func crashRows() []command.Row {
 		labRow("crash", "[DOWN milliseconds] [LOSE (UNSYNCED | ALL | NOTHING)]",
 			-2, 0,
 			"O(N) where N is the number of keys and connections",
-			"Restarts the server as if its process had been killed.", (*labState).crashCommand),
+			"Restarts the server as if its process had been killed.", (*LabState).crashCommand),
 	}
 }
 
 // crashCommand replies. The connection that it came over closes after that.
-func (l *labState) crashCommand(c *command.Call) error {
+func (l *LabState) crashCommand(c *command.Call) error {
 	end := crash{lose: loseAll}
 	if l.disk != nil {
 		end.lose = loseUnsynced
@@ -83,11 +83,11 @@ func (l *labState) crashCommand(c *command.Call) error {
 
 // locksOut reports whether, without its connections, nothing could reach the lab as far as it knows:
 // no other master stays up, and LAB CRASH came over a connection.
-func (l *labState) locksOut() bool {
+func (l *LabState) locksOut() bool {
 	switch {
-	case l.cfg.LabHTTP != "" || l.cfg.Watch != "":
+	case l.Cfg.LabHTTP != "" || l.Cfg.Watch != "":
 		return false
-	case len(l.all) == 1:
+	case len(l.All) == 1:
 		return l.caller() != nil
 	}
 	return noteOf(l.running.internal).toAll
@@ -123,15 +123,15 @@ func (end *crash) option(word string, arg []byte, longest int64, onDisk bool) er
 // disk. That is neither scripts nor what CONFIG SET and ACL SETUSER have changed.
 //
 // Without DOWN the server never stops listening. A client that connects again after its reset always succeeds.
-func (l *labState) crash() {
+func (l *LabState) crash() {
 	switch {
 	case l.crashing == nil: // a script was cut, so it has come before its turn
 		return
-	case len(l.deferred) > 0 && !l.ex.Cut: // it comes last
+	case len(l.deferred) > 0 && !l.Ex.Cut: // it comes last
 		l.deferred = append(l.deferred, l.crash)
 		return
 	}
-	l.ex.Tracking.Broadcast()
+	l.Ex.Tracking.Broadcast()
 	if !l.persist.flush() { // a caller gets the replies of this pass
 		return
 	}
@@ -140,7 +140,7 @@ func (l *labState) crash() {
 	l.handshakes.drop()
 	for _, c := range l.clients.order {
 		if slices.Contains(end.by, c) {
-			l.ex.Leave(&c.sess)
+			l.Ex.Leave(&c.sess)
 		} else if !c.closed {
 			l.resetConn(c)
 		}
@@ -153,10 +153,10 @@ func (l *labState) crash() {
 	clear(l.resumed)
 	l.resumed = l.resumed[:0]
 	l.startAgain(end.lose)
-	if end.down > 0 || l.cfg.TLSPort != 0 && !l.handshakes.configure(false) {
-		l.listeners.refuse()
+	if end.down > 0 || l.Cfg.TLSPort != 0 && !l.handshakes.configure(false) {
+		l.Listeners.refuse()
 	}
-	l.listeners.resetWaiting()
+	l.Listeners.resetWaiting()
 	if l.down != nil { // a new DOWN replaces the old one
 		l.timers.Cancel(l.down)
 		l.down = nil
@@ -170,7 +170,7 @@ func (l *labState) crash() {
 	if l.fatal != nil {
 		return
 	}
-	l.log('*', "LAB CRASH: all connections are reset, and the server has started again")
+	l.Log('*', "LAB CRASH: all connections are reset, and the server has started again")
 	l.write()
 	for _, c := range end.by {
 		if !c.closed && labOf(c).relay == nil { // the reply of a relay comes later
@@ -182,38 +182,38 @@ func (l *labState) crash() {
 
 // keepsKeys reports whether the keys in memory outlive a crash. An append only file has what has arrived in it, so they
 // are loaded from there.
-func (l *labState) keepsKeys(lose loss) bool {
-	return lose == loseNothing && !(l.disk != nil && l.cfg.AppendOnly)
+func (l *LabState) keepsKeys(lose loss) bool {
+	return lose == loseNothing && !(l.disk != nil && l.Cfg.AppendOnly)
 }
 
 // startAgain makes the state that New makes, except for listeners and clients.
-func (l *labState) startAgain(lose loss) {
-	l.follow.stop()
-	l.replState.failover = failover{s: l.replState}
-	if l.persist.stopping.on {
-		l.persist.stopping.cancel()
+func (l *LabState) startAgain(lose loss) {
+	l.Follow.stop()
+	l.Role.failover = failover{s: l.Role}
+	if l.persist.Stopping.on {
+		l.persist.Stopping.cancel()
 	}
 	if l.persist.loads() {
 		l.persist.endLoading()
-		l.loaded()
+		l.NotifyLoaded()
 	}
 	l.persist.abortBackground()
-	l.replicas.startAgain()
+	l.Replicas.startAgain()
 	l.persist.background = background{took: -1}
 	var code command.Code
 	l.doctor.Restreams()
 	switch {
 	case l.disk != nil && !l.keepsKeys(lose):
 		if l.stored == nil {
-			l.stored = l.ks
+			l.stored = l.KS
 		}
-		l.ks = newKeyspace(l.cfg)
+		l.KS = newKeyspace(l.Cfg)
 		l.doctor.Restarted()
 	case l.keepsKeys(lose):
-		code.Libraries = l.ex.Scripts.Code().Libraries
-		l.ks.Stats = store.Stats{}
+		code.Libraries = l.Ex.Scripts.Code().Libraries
+		l.KS.Stats = store.Stats{}
 	default:
-		l.ks = newKeyspace(l.cfg)
+		l.KS = newKeyspace(l.Cfg)
 		l.doctorLost()
 	}
 	if l.disk != nil {
@@ -222,34 +222,34 @@ func (l *labState) startAgain(lose loss) {
 	l.admin.migrate.closeFirst(len(l.admin.migrate))
 	l.restoreConfig()
 	l.handshakes.config = nil // listen reads the files again
-	if err := l.newExecutor(l.ex.Clock); err != nil {
-		l.log('#', "Starting again after LAB CRASH: %v", err)
+	if err := l.NewExecutor(l.Ex.Clock); err != nil {
+		l.Log('#', "Starting again after LAB CRASH: %v", err)
 	}
-	l.ex.Scripts.LoadCode(code)
+	l.Ex.Scripts.LoadCode(code)
 	l.recorder.into(l.trace)
-	l.stats, l.figures.rates, l.figures.runID = Stats{}, rates{}, newRunID()
+	l.stats, l.Figures.rates, l.Figures.runID = Stats{}, rates{}, newRunID()
 	l.debugging, l.attack, l.persist.aof.slow = debugging{}, 0, 0
-	l.figures.start, l.figures.started, l.figures.peakMem = l.now, l.ks.Now, l.figures.usedMemory()
+	l.Figures.start, l.Figures.Started, l.Figures.peakMem = l.now, l.KS.Now, l.Figures.usedMemory()
 	l.clients.setOutputTrigger()
 	l.clients.setMemoryLimits()
-	l.replicas.configured()
+	l.Replicas.Configured()
 }
 
 // comeUp starts the server again. It listens where it listened before.
-func (l *labState) comeUp() {
+func (l *LabState) comeUp() {
 	l.down = nil
 	if l.loadFiles(); l.fatal != nil {
 		return
 	}
 	if err := l.openOrClose(); err != nil {
-		l.log('#', "Listening again after LAB CRASH: %v It tries again until it can.", err)
+		l.Log('#', "Listening again after LAB CRASH: %v It tries again until it can.", err)
 		if l.retry != nil {
-			l.loop.Cancel(l.retry)
+			l.Loop.Cancel(l.retry)
 		}
-		l.retry = l.loop.After(retryEvery, l.listenAgain)
+		l.retry = l.Loop.After(retryEvery, l.listenAgain)
 	}
-	if err := l.follow.start(); err != nil {
-		l.log('#', "Starting again after LAB CRASH: %v", err)
+	if err := l.Follow.Start(); err != nil {
+		l.Log('#', "Starting again after LAB CRASH: %v", err)
 	}
 	l.turnIfReached()
 }
@@ -258,26 +258,26 @@ func (l *labState) comeUp() {
 const retryEvery = 100 * time.Millisecond
 
 // listenAgain tries to listen. The log has the reason why that has failed before, and gets it once.
-func (l *labState) listenAgain() (next time.Duration) {
-	if len(l.listeners.all) > 0 || l.refuses() { // somebody has sent LAB LISTEN, CONFIG SET or LAB CRASH
+func (l *LabState) listenAgain() (next time.Duration) {
+	if len(l.Listeners.all) > 0 || l.refuses() { // somebody has sent LAB LISTEN, CONFIG SET or LAB CRASH
 		return 0
 	}
-	log := l.log
-	l.log = func(byte, string, ...any) {}
+	log := l.Log
+	l.Log = func(byte, string, ...any) {}
 	err := l.openOrClose()
-	if l.log = log; err != nil {
+	if l.Log = log; err != nil {
 		return retryEvery
 	}
-	l.log('*', "Listening again after LAB CRASH")
+	l.Log('*', "Listening again after LAB CRASH")
 	return 0
 }
 
 // restoreConfig undoes what CONFIG SET has changed.
-func (l *labState) restoreConfig() {
+func (l *LabState) restoreConfig() {
 	all := func(string, string) bool { return true }
 	first := l.config.Get([]string{"*"}, all)
 	var changed []string
-	for i, value := range l.cfg.Get([]string{"*"}, all) {
+	for i, value := range l.Cfg.Get([]string{"*"}, all) {
 		if value != first[i] {
 			changed = append(changed, first[i-1])
 		}
@@ -285,19 +285,19 @@ func (l *labState) restoreConfig() {
 	if len(changed) == 0 {
 		return
 	}
-	*l.cfg = *l.config.Clone()
+	*l.Cfg = *l.config.Clone()
 	for _, name := range changed {
 		if name == "port" || name == "tls-port" || name == "bind" {
-			l.listeners.refuse() // comeUp listens at the old addresses
+			l.Listeners.refuse() // comeUp listens at the old addresses
 		}
 		if l.Reconfigured != nil {
-			l.Reconfigured(l.cfg, name)
+			l.Reconfigured(l.Cfg, name)
 		}
 	}
 }
 
 // resetConn closes c by a reset. What was still to be written is lost.
-func (l *labState) resetConn(c *client) {
+func (l *LabState) resetConn(c *client) {
 	c.ending = resetEnd
 	l.unqueue(c)
 	l.leave(c)

@@ -18,20 +18,20 @@ func diskRows() []command.Row {
 			"FILES | STATUS | HEAL)",
 			-2, "O(N) with FILES and STATUS, where N is the number of files, otherwise O(1)",
 			"Damages the simulated disk, makes it fail or slow, and shows its files.",
-			onDisk("TORN", 1, 1, (*labState).diskTorn),
-			onDisk("REORDER", 0, 0, (*labState).diskReorder),
-			onDisk("FAIL", 2, 5, (*labState).diskFail),
-			onDisk("SLOW", 2, 2, (*labState).diskSlow),
-			onDisk("ROT", 2, 2, (*labState).diskRot),
-			onDisk("FILES", 0, 0, (*labState).diskFiles),
-			onDisk("STATUS", 0, 0, (*labState).diskStatus),
-			onDisk("HEAL", 0, 0, (*labState).diskHeal)),
+			onDisk("TORN", 1, 1, (*LabState).diskTorn),
+			onDisk("REORDER", 0, 0, (*LabState).diskReorder),
+			onDisk("FAIL", 2, 5, (*LabState).diskFail),
+			onDisk("SLOW", 2, 2, (*LabState).diskSlow),
+			onDisk("ROT", 2, 2, (*LabState).diskRot),
+			onDisk("FILES", 0, 0, (*LabState).diskFiles),
+			onDisk("STATUS", 0, 0, (*LabState).diskStatus),
+			onDisk("HEAL", 0, 0, (*LabState).diskHeal)),
 	}
 }
 
 // onDisk makes a word that needs a simulated disk.
-func onDisk(name string, least, most int, do func(l *labState, c *command.Call, args [][]byte) error) labWord {
-	return labWord{name, least, most, 0, func(l *labState, c *command.Call, args [][]byte) error {
+func onDisk(name string, least, most int, do func(l *LabState, c *command.Call, args [][]byte) error) labWord {
+	return labWord{name, least, most, 0, func(l *LabState, c *command.Call, args [][]byte) error {
 		if l.disk == nil {
 			return labError("disk", "there is no simulated disk: start the server with --lab-disk yes")
 		}
@@ -40,7 +40,7 @@ func onDisk(name string, least, most int, do func(l *labState, c *command.Call, 
 }
 
 // diskTorn and diskReorder are about the next LAB CRASH that loses what was not fsynced. The later one counts.
-func (l *labState) diskTorn(c *command.Call, args [][]byte) error {
+func (l *LabState) diskTorn(c *command.Call, args [][]byte) error {
 	n, err := diskNumber("disk torn", "bytes", args[0], math.MaxInt32)
 	if err != nil {
 		return err
@@ -50,14 +50,14 @@ func (l *labState) diskTorn(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (l *labState) diskReorder(c *command.Call, _ [][]byte) error {
+func (l *LabState) diskReorder(c *command.Call, _ [][]byte) error {
 	l.outage = outage{reorder: true}
 	c.OK()
 	return nil
 }
 
 // diskFail lets every operation of a kind fail until HEAL, or with NTH one of them.
-func (l *labState) diskFail(c *command.Call, args [][]byte) error {
+func (l *LabState) diskFail(c *command.Call, args [][]byte) error {
 	r := disk.Rule{On: disk.Op(labVerb(args[0]))}
 	switch r.On {
 	case disk.OpWrite, disk.OpFsync, disk.OpRename, disk.OpOpen:
@@ -98,7 +98,7 @@ func (l *labState) diskFail(c *command.Call, args [][]byte) error {
 
 // diskSlow makes operations take longer by the lab's clock. While the loop waits for one, it stands still, and the
 // clock moves on. The fsync of everysec ends later, and the loop goes on.
-func (l *labState) diskSlow(c *command.Call, args [][]byte) error {
+func (l *LabState) diskSlow(c *command.Call, args [][]byte) error {
 	on := disk.Op(labVerb(args[0]))
 	if on != disk.OpWrite && on != disk.OpFsync {
 		return labError("disk slow", "expects WRITE or FSYNC, not '%s'", printable(args[0]))
@@ -113,26 +113,26 @@ func (l *labState) diskSlow(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (l *labState) repace() {
+func (l *LabState) repace() {
 	if w := l.persist.aof.writer; w != nil {
 		l.pace(w)
 	}
 }
 
-func (l *labState) diskRot(c *command.Call, args [][]byte) error {
+func (l *LabState) diskRot(c *command.Call, args [][]byte) error {
 	offset, err := diskNumber("disk rot", "offset", args[1], math.MaxInt64)
 	if err != nil {
 		return err
 	}
-	if err := l.disk.Rot(filepath.Join(l.persist.folder(), string(args[0])), offset); err != nil {
+	if err := l.disk.Rot(filepath.Join(l.persist.Folder(), string(args[0])), offset); err != nil {
 		return labError("disk rot", "%s: %v", printable(args[0]), err)
 	}
 	c.OK()
 	return nil
 }
 
-func (l *labState) diskFiles(c *command.Call, _ [][]byte) error {
-	files := l.disk.Files(l.persist.folder())
+func (l *LabState) diskFiles(c *command.Call, _ [][]byte) error {
+	files := l.disk.Files(l.persist.Folder())
 	c.Array(len(files))
 	for _, f := range files {
 		c.Map(4)
@@ -143,14 +143,14 @@ func (l *labState) diskFiles(c *command.Call, _ [][]byte) error {
 		c.BulkString("fsynced")
 		c.Int(f.Synced)
 		c.BulkString("name-fsynced")
-		c.Int(number(f.Named))
+		c.Int(OneIf(f.Named))
 	}
 	return nil
 }
 
-func (l *labState) diskStatus(c *command.Call, _ [][]byte) error {
+func (l *LabState) diskStatus(c *command.Call, _ [][]byte) error {
 	unsynced := int64(0)
-	for _, f := range l.disk.Files(l.persist.folder()) {
+	for _, f := range l.disk.Files(l.persist.Folder()) {
 		unsynced += f.Size - f.Synced
 	}
 	if w := l.persist.aof.writer; w != nil {
@@ -163,7 +163,7 @@ func (l *labState) diskStatus(c *command.Call, _ [][]byte) error {
 		is   int64
 	}{
 		{"operations", int64(l.disk.Ops())}, {"unsynced-bytes", unsynced},
-		{"torn", int64(l.outage.torn)}, {"reorder", number(l.outage.reorder)},
+		{"torn", int64(l.outage.torn)}, {"reorder", OneIf(l.outage.reorder)},
 		{"slow-write-ms", l.disk.SlowBy(disk.OpWrite)}, {"slow-fsync-ms", l.disk.SlowBy(disk.OpFsync)},
 	} {
 		c.BulkString(field.name)
@@ -177,7 +177,7 @@ func (l *labState) diskStatus(c *command.Call, _ [][]byte) error {
 	return nil
 }
 
-func (l *labState) diskHeal(c *command.Call, _ [][]byte) error {
+func (l *LabState) diskHeal(c *command.Call, _ [][]byte) error {
 	l.heal()
 	c.OK()
 	return nil
@@ -185,7 +185,7 @@ func (l *labState) diskHeal(c *command.Call, _ [][]byte) error {
 
 // heal ends what LAB DISK has begun, except what is lost. The end of the pass sets a new timer for the next fsync:
 // LAB RESET fires every timer that there is.
-func (l *labState) heal() {
+func (l *LabState) heal() {
 	if l.disk != nil {
 		l.endSync()
 		l.persist.stopTimer()

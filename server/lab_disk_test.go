@@ -8,7 +8,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
-	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/node"
 )
 
 // startDisk runs a server with a simulated disk, an append only file and a frozen clock.
@@ -32,7 +32,7 @@ func TestLabDiskNeedsALab(t *testing.T) {
 	} {
 		cfg, err := config.Parse(append(strings.Fields(line), "--port", "0"), nil)
 		require.NoError(t, err)
-		_, err = server.New(cfg, func(byte, string, ...any) {})
+		_, err = node.New(cfg, func(byte, string, ...any) {})
 		require.ErrorContains(t, err, want)
 	}
 	_, c := startLab(t)

@@ -16,18 +16,18 @@ func doctorRows() []command.Row {
 		wordsRow("doctor", "[RESET]",
 			-2, "O(N) where N is the number of locks and findings",
 			"Lists the mistakes of lock clients, or forgets them.",
-			labWord{"RESET", 0, 0, command.AllowBusy, (*labState).doctorReset},
-			labWord{"", 0, 0, command.AllowBusy, (*labState).doctorFindings}),
+			labWord{"RESET", 0, 0, command.AllowBusy, (*LabState).doctorReset},
+			labWord{"", 0, 0, command.AllowBusy, (*LabState).doctorFindings}),
 	}
 }
 
-func (l *labState) doctorReset(c *command.Call, _ [][]byte) error {
+func (l *LabState) doctorReset(c *command.Call, _ [][]byte) error {
 	l.doctor.Reset()
 	c.OK()
 	return nil
 }
 
-func (l *labState) doctorFindings(c *command.Call, _ [][]byte) error {
+func (l *LabState) doctorFindings(c *command.Call, _ [][]byte) error {
 	findings := l.doctor.Findings(c.Now)
 	c.Array(len(findings))
 	for _, f := range findings {
@@ -86,15 +86,15 @@ func describeStep(step holders.Step) string {
 	return b.String()
 }
 
-func (l *labState) logFinding(f doctor.Finding) {
-	l.log('#', "Lock doctor: %s, key %q, client id=%d name=%s: %s. Fix: %s. LAB DOCTOR shows the commands.",
+func (l *LabState) logFinding(f doctor.Finding) {
+	l.Log('#', "Lock doctor: %s, key %q, client id=%d name=%s: %s. Fix: %s. LAB DOCTOR shows the commands.",
 		f.Pattern, f.Key, f.Client, f.Name, f.Why, f.Fix)
 }
 
 // doctorSees shows the doctor a command that has run, or that was refused. by is "", or the script or EXEC that ran it.
 // Requests without a connection are the lab's own, so the doctor does not see them.
 // lost means that the client does not get the reply.
-func (l *labState) doctorSees(
+func (l *LabState) doctorSees(
 	sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, ran, lost bool,
 ) {
 	if sess.Index < 0 || cmd == nil || !l.doctor.Concerns(cmd.Name, sess.DB, args, by) {
@@ -102,42 +102,42 @@ func (l *labState) doctorSees(
 	}
 	l.doctor.At(l.effect())
 	l.doctor.Command(doctor.Event{
-		Time: l.ks.Now, Mono: l.ex.Now.Mono, Client: sess.ID, Request: sess.Commands, Name: sess.Name, DB: sess.DB,
+		Time: l.KS.Now, Mono: l.Ex.Now.Mono, Client: sess.ID, Request: sess.Commands, Name: sess.Name, DB: sess.DB,
 		Command: cmd.Name, Args: args, By: by, Reply: reply, Lost: lost, Held: !ran,
 		Other: l.findsOther(sess, cmd, args, reply),
 	})
 }
 
 // findsOther reports whether a SET NX or SETNX was refused because the key has a value of another type.
-func (l *labState) findsOther(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte) bool {
+func (l *LabState) findsOther(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte) bool {
 	refused := cmd.Name == "set" && (string(reply) == "$-1\r\n" || string(reply) == "_\r\n") ||
 		cmd.Name == "setnx" && string(reply) == ":0\r\n"
 	if !refused || len(args) < 2 {
 		return false
 	}
-	key := l.ks.DBs[sess.DB].Lookup(args[1], store.LookupNoEffects)
+	key := l.KS.DBs[sess.DB].Lookup(args[1], store.LookupNoEffects)
 	return key.Exists() && key.Type() != store.TypeString
 }
 
-func (l *labState) doctorExpired(db *store.DB, key string) {
+func (l *LabState) doctorExpired(db *store.DB, key string) {
 	l.doctor.At(l.effect())
-	l.doctor.Expired(db.ID, key, l.ks.Now)
+	l.doctor.Expired(db.ID, key, l.KS.Now)
 }
 
 // doctorLost tells the doctor that the keys are gone, or replaced, without a command.
-func (l *labState) doctorLost() {
-	l.doctor.Lost(l.ks.Now)
+func (l *LabState) doctorLost() {
+	l.doctor.Lost(l.KS.Now)
 }
 
-// shareLedger lets the doctors of several nodes look at their locks as one.
-func shareLedger(nodes []*labState) {
-	cfg := nodes[0].cfg
+// ShareLedger lets the doctors of several nodes look at their locks as one.
+func ShareLedger(nodes []*LabState) {
+	cfg := nodes[0].Cfg
 	ledger := doctor.NewLedger(cfg.Masters, holders.KeepOnline)
 	if cfg.Replicas > 0 {
 		var groups []int
 		var names []string
 		for i, s := range nodes {
-			groups, names = append(groups, cfg.MasterOf(i+1)-1), append(names, strconv.Itoa(s.port))
+			groups, names = append(groups, cfg.MasterOf(i+1)-1), append(names, strconv.Itoa(s.PeerPort))
 		}
 		ledger.Replicated(groups, names)
 	}

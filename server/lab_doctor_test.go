@@ -15,8 +15,8 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/lab/verdict"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/server"
 )
 
 const (
@@ -258,7 +258,7 @@ func TestWhatLabLogExportsIsJudged(t *testing.T) {
 // holder is a client that takes one lock on several masters.
 type holder struct {
 	t    *testing.T
-	m    server.Nodes
+	m    node.Nodes
 	name string
 }
 

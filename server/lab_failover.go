@@ -24,19 +24,19 @@ import (
 
 // failing is a LAB FAILOVER that waits for the nodes.
 type failing struct {
-	*labState
+	*LabState
 	waiter
 	to     int64 // the port, 0 for the best
 	leaves bool  // the old master as it is
 }
 
-func (l *labState) failover(c *command.Call) error {
-	f := &failing{labState: l, waiter: waiter{l.running, c.Sess.Commands}}
+func (l *LabState) failover(c *command.Call) error {
+	f := &failing{LabState: l, waiter: waiter{l.running, c.Sess.Commands}}
 	for args := c.Args[2:]; len(args) > 0; {
 		switch word := labVerb(args[0]); {
 		case word == "TO" && f.to == 0 && len(args) > 1:
 			port, ok := ascii.ParseInt(args[1])
-			if !ok || port < 1 || port > maxPort {
+			if !ok || port < 1 || port > MaxPort {
 				return labError("failover", "TO expects a port, not '%s'", printable(args[1]))
 			}
 			f.to, args = port, args[2:]
@@ -59,19 +59,19 @@ func (l *labState) failover(c *command.Call) error {
 // answer replies to the client, if it still waits.
 func (f *failing) answer(write func(w *resp.Writer)) {
 	if f.isOn() {
-		f.ex.Answer(&f.by.sess, write)
+		f.Ex.Answer(&f.by.sess, write)
 	}
 }
 
 // decide chooses the new master.
 func (f *failing) decide(all []nodeState) {
-	group := slices.DeleteFunc(all, func(n nodeState) bool { return n.s.group != f.group })
+	group := slices.DeleteFunc(all, func(n nodeState) bool { return n.s.Group != f.Group })
 	chosen, err := f.choose(group)
 	if err != nil {
 		f.answer(func(w *resp.Writer) { w.Error(err.Error()) })
 		return
 	}
-	f.eachNode([]*labState{chosen.s}, func(_ int, at *labState, end func()) {
+	f.eachNode([]*LabState{chosen.s}, func(_ int, at *LabState, end func()) {
 		at.afterScript(func() {
 			at.promote()
 			end()
@@ -86,9 +86,9 @@ func (f *failing) choose(group []nodeState) (*nodeState, error) {
 		n := &group[i]
 		why := n.unfit()
 		switch {
-		case f.to != 0 && int64(n.s.port) == f.to && why != "":
+		case f.to != 0 && int64(n.s.PeerPort) == f.to && why != "":
 			return nil, labError("failover", "%d cannot become the master: %s", f.to, why)
-		case f.to != 0 && int64(n.s.port) == f.to:
+		case f.to != 0 && int64(n.s.PeerPort) == f.to:
 			return n, nil
 		case why == "" && n.priority > 0:
 			fit = append(fit, n)
@@ -96,7 +96,7 @@ func (f *failing) choose(group []nodeState) (*nodeState, error) {
 			if why == "" {
 				why = "its replica-priority is 0"
 			}
-			whyNot += fmt.Sprintf(", %d: %s", n.s.port, why)
+			whyNot += fmt.Sprintf(", %d: %s", n.s.PeerPort, why)
 		}
 	}
 	if f.to != 0 {
@@ -107,7 +107,7 @@ func (f *failing) choose(group []nodeState) (*nodeState, error) {
 	}
 	return slices.MinFunc(fit, func(a, b *nodeState) int {
 		return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(b.offset, a.offset),
-			cmp.Compare(a.s.number, b.s.number))
+			cmp.Compare(a.s.OneIf, b.s.OneIf))
 	}), nil
 }
 
@@ -132,8 +132,8 @@ func (n *nodeState) unfit() string {
 
 // turnOthers makes the other nodes follow the new master: first the replicas, so that none of them goes back to the old
 // master meanwhile.
-func (f *failing) turnOthers(to *labState, group []nodeState) {
-	var replicas, masters, later, left []*labState
+func (f *failing) turnOthers(to *LabState, group []nodeState) {
+	var replicas, masters, later, left []*LabState
 	for _, n := range group {
 		switch {
 		case n.s == to || n.ended:
@@ -147,79 +147,79 @@ func (f *failing) turnOthers(to *labState, group []nodeState) {
 			replicas = append(replicas, n.s)
 		}
 	}
-	turn := func(_ int, at *labState, end func()) {
+	turn := func(_ int, at *LabState, end func()) {
 		at.turn(to)
 		end()
 	}
-	stay := func(_ int, at *labState, end func()) {
+	stay := func(_ int, at *LabState, end func()) {
 		at.turns = nil // of a failover before, if nobody has reached it since
 		end()
 	}
 	f.eachNode(left, stay, func() {
 		f.eachNode(replicas, turn, func() {
 			f.eachNode(append(masters, later...), turn, func() {
-				f.answer(func(w *resp.Writer) { w.Int(int64(to.port)) })
+				f.answer(func(w *resp.Writer) { w.Int(int64(to.PeerPort)) })
 			})
 		})
 	})
 }
 
 // promote makes this replica a master, as Sentinel does: a restart does not undo it.
-func (l *labState) promote() {
+func (l *LabState) promote() {
 	l.turns = nil
 	l.endFailover()
-	if l.follow.host != "" {
-		l.follow.promote()
-		l.log('*', "MASTER MODE enabled (LAB FAILOVER)")
+	if l.Follow.host != "" {
+		l.Follow.promote()
+		l.Log('*', "MASTER MODE enabled (LAB FAILOVER)")
 	}
-	l.cfg.ReplicaOf, l.config.ReplicaOf = "", ""
+	l.Cfg.ReplicaOf, l.config.ReplicaOf = "", ""
 }
 
 // endFailover ends a FAILOVER of this node, and its pause: the lab gives the roles now.
-func (l *labState) endFailover() {
-	if v := &l.replState.failover; v.state != noFailover {
+func (l *LabState) endFailover() {
+	if v := &l.Role.failover; v.state != noFailover {
 		v.abort("LAB gives this server a role")
 	}
 }
 
 // turn makes this node follow another one, now or once it can be told.
-func (l *labState) turn(to *labState) {
+func (l *LabState) turn(to *LabState) {
 	l.turns = to
 	l.turnIfReached()
 }
 
 // turnIfReached is called when something has ended that may have kept other nodes from this one. A slow script ends
 // first.
-func (l *labState) turnIfReached() {
+func (l *LabState) turnIfReached() {
 	to := l.turns
 	switch {
 	case to == nil || l.down != nil || l.cutsOff(to):
 		return
-	case l.ex.Scripts.Busy() != nil:
+	case l.Ex.Scripts.Busy() != nil:
 		l.deferred = append(l.deferred, l.turnIfReached)
 		return
 	}
 	l.turns = nil
 	l.endFailover()
-	if l.follow.host != peerHost || l.follow.port != to.port {
-		l.follow.follow(peerHost, to.port)
+	if l.Follow.host != PeerHost || l.Follow.port != to.PeerPort {
+		l.Follow.follow(PeerHost, to.PeerPort)
 	}
-	l.config.ReplicaOf = l.cfg.ReplicaOf
+	l.config.ReplicaOf = l.Cfg.ReplicaOf
 }
 
 // firstRole gives this node the role that it had at the start. The first master gives the others theirs when it is one
 // again.
-func (l *labState) firstRole() {
+func (l *LabState) firstRole() {
 	l.turns = nil
 	l.releaseAll()
-	first := l.all[l.group-1]
+	first := l.All[l.Group-1]
 	if first != l {
 		l.turn(first)
 		return
 	}
 	l.afterScript(func() {
 		l.promote()
-		l.eachNode(l.nodes()[1:], func(_ int, at *labState, end func()) {
+		l.eachNode(l.nodes()[1:], func(_ int, at *LabState, end func()) {
 			at.firstRole()
 			end()
 		}, func() {})
@@ -227,16 +227,16 @@ func (l *labState) firstRole() {
 }
 
 // firstRoles gives all nodes of this one's master the roles that they had at the start, and then calls fn here.
-func (l *labState) firstRoles(fn func()) {
-	first := l.all[l.group-1]
-	if first == l || l.cfg.Replicas == 0 {
-		if l.cfg.Replicas > 0 {
+func (l *LabState) firstRoles(fn func()) {
+	first := l.All[l.Group-1]
+	if first == l || l.Cfg.Replicas == 0 {
+		if l.Cfg.Replicas > 0 {
 			l.firstRole()
 		}
 		fn()
 		return
 	}
-	l.eachNode([]*labState{first}, func(_ int, at *labState, end func()) {
+	l.eachNode([]*LabState{first}, func(_ int, at *LabState, end func()) {
 		at.firstRole()
 		end()
 	}, func() {

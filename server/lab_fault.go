@@ -20,14 +20,14 @@ func faultRows() []command.Row {
 		wordsRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST",
 			-2, all,
 			"Adds, removes and lists rules for faults.",
-			labWord{"ADD", 0, math.MaxInt, command.AllowBusy, (*labState).faultAdd},
-			labWord{"DEL", 1, 1, command.AllowBusy, (*labState).faultDel},
-			labWord{"CLEAR", 0, 0, command.AllowBusy, (*labState).faultClear},
-			labWord{"LIST", 0, 0, command.AllowBusy, (*labState).faultList}),
+			labWord{"ADD", 0, math.MaxInt, command.AllowBusy, (*LabState).faultAdd},
+			labWord{"DEL", 1, 1, command.AllowBusy, (*LabState).faultDel},
+			labWord{"CLEAR", 0, 0, command.AllowBusy, (*LabState).faultClear},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*LabState).faultList}),
 	}
 }
 
-func (l *labState) faultDel(c *command.Call, args [][]byte) error {
+func (l *LabState) faultDel(c *command.Call, args [][]byte) error {
 	r := l.plan.Del(string(args[0]))
 	if r == nil {
 		return labError("fault del", "there is no rule '%s'", printable(args[0]))
@@ -38,7 +38,7 @@ func (l *labState) faultDel(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (l *labState) faultClear(c *command.Call, _ [][]byte) error {
+func (l *LabState) faultClear(c *command.Call, _ [][]byte) error {
 	l.liftAll()
 	l.arm()
 	c.OK()
@@ -46,7 +46,7 @@ func (l *labState) faultClear(c *command.Call, _ [][]byte) error {
 }
 
 // liftAll removes all rules.
-func (l *labState) liftAll() {
+func (l *LabState) liftAll() {
 	rules := l.plan.Rules
 	l.plan.Clear()
 	for _, r := range rules {
@@ -54,7 +54,7 @@ func (l *labState) liftAll() {
 	}
 }
 
-func (l *labState) faultAdd(c *command.Call, args [][]byte) error {
+func (l *LabState) faultAdd(c *command.Call, args [][]byte) error {
 	r, err := lab.ParseRule(args)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (l *labState) faultAdd(c *command.Call, args [][]byte) error {
 }
 
 // checkRule refuses a rule for reasons that only the server knows.
-func (l *labState) checkRule(c *command.Call, r *lab.Rule) error {
+func (l *LabState) checkRule(c *command.Call, r *lab.Rule) error {
 	if r.Action == lab.Hold && r.ClientID == c.Sess.ID {
 		return labError("fault add", "CLIENT %d is this connection: ACTION HOLD would hold it for ever", r.ClientID)
 	}
@@ -83,7 +83,7 @@ func (l *labState) checkRule(c *command.Call, r *lab.Rule) error {
 	if sub != "" {
 		args = append(args, []byte(sub))
 	}
-	switch cmd := l.ex.Table.Lookup(args); {
+	switch cmd := l.Ex.Table.Lookup(args); {
 	case cmd == nil || cmd.Name != r.Cmd:
 		return labError("fault add", "CMD expects the name of a command, or name|subcommand, not '%s'", lab.Printable(r.Cmd))
 	case cmd.Group == labGroup:
@@ -92,7 +92,7 @@ func (l *labState) checkRule(c *command.Call, r *lab.Rule) error {
 	return nil
 }
 
-func (l *labState) faultList(c *command.Call, _ [][]byte) error {
+func (l *LabState) faultList(c *command.Call, _ [][]byte) error {
 	c.Array(len(l.plan.Rules))
 	for _, r := range l.plan.Rules {
 		held := len(l.parkedBy(r.Name))
@@ -112,14 +112,14 @@ func (l *labState) faultList(c *command.Call, _ [][]byte) error {
 }
 
 // lift ends what a removed rule still does: its clients are released, and every wait for it ends.
-func (l *labState) lift(r *lab.Rule) {
+func (l *LabState) lift(r *lab.Rule) {
 	l.unpark(r.Name, len(l.parkedBy(r.Name)))
 	l.endBarriers(r.Name)
 }
 
 // arm decides whether to look at every request. That is needed while a rule exists, while a key is
 // watched, or while a rule's fault is still to come for a request.
-func (l *labState) arm() {
+func (l *LabState) arm() {
 	l.armed = len(l.plan.Rules) > 0 || len(l.history.Globs()) > 0 ||
 		slices.ContainsFunc(l.clients.order, isStruck)
 }

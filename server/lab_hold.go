@@ -28,13 +28,13 @@ func holdRows() []command.Row {
 			"(RELEASE name:string [clients:integer]) | LIST",
 			-2, "O(N) where N is the number of parked clients",
 			"Waits until a rule holds clients, releases them, or lists them.",
-			labWord{"WAIT", 2, 3, command.AllowBusy, (*labState).holdWait},
-			labWord{"RELEASE", 1, 2, command.AllowBusy, (*labState).holdRelease},
-			labWord{"LIST", 0, 0, command.AllowBusy, (*labState).holdList}),
+			labWord{"WAIT", 2, 3, command.AllowBusy, (*LabState).holdWait},
+			labWord{"RELEASE", 1, 2, command.AllowBusy, (*LabState).holdRelease},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*LabState).holdList}),
 	}
 }
 
-func (l *labState) holdList(c *command.Call, _ [][]byte) error {
+func (l *LabState) holdList(c *command.Call, _ [][]byte) error {
 	c.Array(len(l.parked))
 	for _, held := range l.parked {
 		writeParked(held, c.Writer)
@@ -43,7 +43,7 @@ func (l *labState) holdList(c *command.Call, _ [][]byte) error {
 }
 
 // holdRule finds the rule that a verb names.
-func (l *labState) holdRule(verb string, arg []byte) (*lab.Rule, error) {
+func (l *LabState) holdRule(verb string, arg []byte) (*lab.Rule, error) {
 	r := l.plan.Find(string(arg))
 	switch {
 	case r == nil:
@@ -83,7 +83,7 @@ func (b *barrier) waits() bool {
 	return !b.c.closed && b.c.sess.Hold == command.Blocked && b.c.sess.Commands == b.request
 }
 
-func (l *labState) holdWait(c *command.Call, args [][]byte) error {
+func (l *LabState) holdWait(c *command.Call, args [][]byte) error {
 	const verb = "hold wait"
 	r, err := l.holdRule(verb, args[0])
 	if err != nil {
@@ -105,8 +105,8 @@ func (l *labState) holdWait(c *command.Call, args [][]byte) error {
 	b := &barrier{rule: r.Name, clients: int(n), c: l.running, request: c.Sess.Commands}
 	l.barriers = append(slices.DeleteFunc(l.barriers, (*barrier).over), b)
 	if ms > 0 { // in real time: the lab's clock may stand still
-		b.deadline = l.ex.Clock.Mono() + ms*int64(time.Millisecond)
-		b.timer = l.loop.At(b.deadline, func() time.Duration {
+		b.deadline = l.Ex.Clock.Mono() + ms*int64(time.Millisecond)
+		b.timer = l.Loop.At(b.deadline, func() time.Duration {
 			l.endInVain(b)
 			return 0
 		})
@@ -116,8 +116,8 @@ func (l *labState) holdWait(c *command.Call, args [][]byte) error {
 
 // endOverdue ends the waits whose time is over. It is for slow scripts: no timer runs meanwhile, but a
 // test must not hang because of the script.
-func (l *labState) endOverdue() {
-	now := l.ex.Clock.Mono()
+func (l *LabState) endOverdue() {
+	now := l.Ex.Clock.Mono()
 	overdue := func(b *barrier) bool { return b.timer != nil && b.deadline <= now }
 	for {
 		at := slices.IndexFunc(l.barriers, overdue)
@@ -131,7 +131,7 @@ func (l *labState) endOverdue() {
 // endInVain ends a wait whose time is over. A test that takes connections from a pool may send LAB
 // over one of them. Rules never hold that connection later. If the rule met only such a client, the
 // reply says so.
-func (l *labState) endInVain(b *barrier) {
+func (l *LabState) endInVain(b *barrier) {
 	reply := (*resp.Writer).NullArray
 	if r := l.plan.Find(b.rule); r != nil && r.Spared != 0 && r.Fired == 0 {
 		err := labError("hold wait", "the rule '%s' has met only client %d, which has sent LAB: "+
@@ -145,18 +145,18 @@ func (l *labState) endInVain(b *barrier) {
 func (b *barrier) over() bool { return !b.waits() }
 
 // endBarrier ends the wait of b's client with a reply.
-func (l *labState) endBarrier(b *barrier, reply func(*resp.Writer)) {
+func (l *LabState) endBarrier(b *barrier, reply func(*resp.Writer)) {
 	l.barriers = slices.DeleteFunc(l.barriers, func(other *barrier) bool { return other == b })
 	if b.timer != nil {
-		l.loop.Cancel(b.timer)
+		l.Loop.Cancel(b.timer)
 	}
 	if b.waits() {
-		l.ex.Answer(&b.c.sess, reply)
+		l.Ex.Answer(&b.c.sess, reply)
 	}
 }
 
 // endBarriers ends every wait for a rule that was removed.
-func (l *labState) endBarriers(rule string) {
+func (l *LabState) endBarriers(rule string) {
 	for _, b := range slices.Clone(l.barriers) {
 		if b.rule == rule {
 			l.endBarrier(b, (*resp.Writer).NullArray)
@@ -167,7 +167,7 @@ func (l *labState) endBarriers(rule string) {
 // holdRelease releases parked clients. Its reply is written together with theirs: after their requests
 // were executed, or from within a slow script among them. If a released script never ends, the caller
 // still gets its reply and can send SCRIPT KILL.
-func (l *labState) holdRelease(c *command.Call, args [][]byte) error {
+func (l *LabState) holdRelease(c *command.Call, args [][]byte) error {
 	const verb = "hold release"
 	r, err := l.holdRule(verb, args[0])
 	if err != nil {
@@ -187,7 +187,7 @@ func (l *labState) holdRelease(c *command.Call, args [][]byte) error {
 }
 
 // park puts the request of c back: until LAB HOLD RELEASE, or for the time in the rule.
-func (l *labState) park(c *client, args [][]byte) {
+func (l *LabState) park(c *client, args [][]byte) {
 	f := labOf(c).fault
 	f.decided, f.parked, f.words = true, true, lab.Words(args)
 	c.Unread()
@@ -211,7 +211,7 @@ func (l *labState) park(c *client, args [][]byte) {
 }
 
 // parkedBy returns the clients that a rule holds, oldest first.
-func (l *labState) parkedBy(rule string) (held []*client) {
+func (l *LabState) parkedBy(rule string) (held []*client) {
 	for _, c := range l.parked {
 		if labOf(c).fault.rule.Name == rule && !c.closed {
 			held = append(held, c)
@@ -221,7 +221,7 @@ func (l *labState) parkedBy(rule string) (held []*client) {
 }
 
 // unpark releases the first n clients that a rule holds.
-func (l *labState) unpark(rule string, n int) {
+func (l *LabState) unpark(rule string, n int) {
 	for _, c := range l.parkedBy(rule)[:n] {
 		l.parked = slices.DeleteFunc(l.parked, func(p *client) bool { return p == c })
 		labOf(c).fault.parked = false

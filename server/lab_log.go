@@ -14,29 +14,29 @@ func logRows() []command.Row {
 		wordsRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]",
 			-2, "O(N) where N is the number of entries",
 			"Lists the rules that fired and the commands on watched keys.",
-			labWord{labCount, 0, 0, command.AllowBusy, (*labState).logNewest},
-			labWord{"RESET", 0, 0, command.AllowBusy, (*labState).logReset},
-			labWord{"WATCH", 1, 1, command.AllowBusy, (*labState).logWatch},
-			labWord{"UNWATCH", 1, 1, command.AllowBusy, (*labState).logUnwatch},
-			labWord{"EXPORT", 0, 0, command.AllowBusy, (*labState).logExport},
-			labWord{"", 0, 0, command.AllowBusy, (*labState).logAll}),
+			labWord{labCount, 0, 0, command.AllowBusy, (*LabState).logNewest},
+			labWord{"RESET", 0, 0, command.AllowBusy, (*LabState).logReset},
+			labWord{"WATCH", 1, 1, command.AllowBusy, (*LabState).logWatch},
+			labWord{"UNWATCH", 1, 1, command.AllowBusy, (*LabState).logUnwatch},
+			labWord{"EXPORT", 0, 0, command.AllowBusy, (*LabState).logExport},
+			labWord{"", 0, 0, command.AllowBusy, (*LabState).logAll}),
 	}
 }
 
-func (l *labState) logAll(c *command.Call, _ [][]byte) error {
+func (l *LabState) logAll(c *command.Call, _ [][]byte) error {
 	writeEntries(c.Writer, l.history.All())
 	return nil
 }
 
-func (l *labState) logNewest(c *command.Call, _ [][]byte) error {
+func (l *LabState) logNewest(c *command.Call, _ [][]byte) error {
 	n, _ := ascii.ParseInt(c.Args[2])
 	writeEntries(c.Writer, l.history.Newest(int(min(n, lab.MaxMillis))))
 	return nil
 }
 
 // logExport writes a long log in a goroutine of its own, and the client waits.
-func (l *labState) logExport(c *command.Call, _ [][]byte) error {
-	history, by := l.history.Export(l.group, l.cfg.Masters), l.running
+func (l *LabState) logExport(c *command.Call, _ [][]byte) error {
+	history, by := l.history.Export(l.Group, l.Cfg.Masters), l.running
 	history.Node = l.node()
 	switch {
 	case noteOf(by.internal).history != nil:
@@ -55,18 +55,18 @@ func (l *labState) logExport(c *command.Call, _ [][]byte) error {
 // shortLog is how many entries the loop writes itself. That takes about a millisecond.
 const shortLog = 500
 
-func (l *labState) logReset(c *command.Call, _ [][]byte) error {
+func (l *LabState) logReset(c *command.Call, _ [][]byte) error {
 	l.history.Reset()
 	c.OK()
 	return nil
 }
 
-func (l *labState) logWatch(c *command.Call, args [][]byte) error {
+func (l *LabState) logWatch(c *command.Call, args [][]byte) error {
 	if len(args[0]) == 0 {
 		return labError("log watch", "pattern is empty, and no key is")
 	}
 	glob, nodes := string(args[0]), l.nodes()
-	watch := func(at *labState) {
+	watch := func(at *LabState) {
 		at.history.Watch(glob)
 		at.arm()
 	}
@@ -77,19 +77,19 @@ func (l *labState) logWatch(c *command.Call, args [][]byte) error {
 	}
 	// Each of the nodes may become the master, and a log that lacks its grants would make the verdict blind.
 	w := waiter{l.running, c.Sess.Commands}
-	l.eachNode(nodes, func(_ int, at *labState, end func()) {
+	l.eachNode(nodes, func(_ int, at *LabState, end func()) {
 		watch(at)
 		end()
 	}, func() {
 		if w.isOn() {
-			l.ex.Answer(&w.by.sess, (*resp.Writer).OK)
+			l.Ex.Answer(&w.by.sess, (*resp.Writer).OK)
 		}
 	})
 	c.Await((*resp.Writer).OK)
 	return nil
 }
 
-func (l *labState) logUnwatch(c *command.Call, args [][]byte) error {
+func (l *LabState) logUnwatch(c *command.Call, args [][]byte) error {
 	if !l.history.Unwatch(string(args[0])) {
 		return labError("log unwatch", "'%s' is not watched", printable(args[0]))
 	}
@@ -127,14 +127,14 @@ func writeEntries(w *resp.Writer, entries []lab.Entry) {
 }
 
 // logEvent adds an entry about the lab itself.
-func (l *labState) logEvent(event, what string) {
+func (l *LabState) logEvent(event, what string) {
 	e := l.newEntry(nil, event)
 	e.Outcome, e.Reply = lab.Executed, what
 	l.history.Add(e)
 }
 
 // logMoved adds an entry about a move of the clock. together is set if all masters move theirs.
-func (l *labState) logMoved(from, to int64, together bool) {
+func (l *LabState) logMoved(from, to int64, together bool) {
 	e := l.newEntry(nil, lab.EventClock)
 	e.From, e.To, e.Together, e.Outcome = from, to, together, lab.Executed
 	if from != to {

@@ -15,11 +15,11 @@ func mastersRows() []command.Row {
 		labRow("all", "verb:string [argument:string ...]",
 			-2, command.AllowBusy,
 			"Depends on the verb.",
-			"Executes a verb on every master of the process.", (*labState).relayToAll),
+			"Executes a verb on every master of the process.", (*LabState).relayToAll),
 		labRow("master", "master:integer verb:string [argument:string ...]",
 			-2, command.AllowBusy,
 			"Depends on the verb.",
-			"Executes a verb on one master of the process.", (*labState).relayToMaster),
+			"Executes a verb on one master of the process.", (*LabState).relayToMaster),
 	}
 }
 
@@ -33,7 +33,7 @@ func mastersRows() []command.Row {
 //	   │                        │<── post(arrived) ────┘                    │
 //	   │<── Answer, the last ───┤<── post(arrived) ─────────────────────────┘
 type relay struct {
-	home     *labState
+	home     *LabState
 	by       *client
 	requests []*internalRequest
 	replies  [][]byte
@@ -42,14 +42,14 @@ type relay struct {
 	closes   bool   // the client is closed after the reply
 }
 
-func (l *labState) relayToAll(c *command.Call) error {
+func (l *LabState) relayToAll(c *command.Call) error {
 	if len(c.Args) == 2 {
 		return labError("all", "verb is missing")
 	}
-	return l.relay(c, "all", l.all, c.Args[2:])
+	return l.relay(c, "all", l.All, c.Args[2:])
 }
 
-func (l *labState) relayToMaster(c *command.Call) error {
+func (l *LabState) relayToMaster(c *command.Call) error {
 	if len(c.Args) < 4 {
 		return labError("master", "%s is missing", [2]string{"master", "verb"}[len(c.Args)-2])
 	}
@@ -57,15 +57,15 @@ func (l *labState) relayToMaster(c *command.Call) error {
 	switch {
 	case !ok:
 		return labError("master", "expects the number of a master, not '%s'", printable(c.Args[2]))
-	case n < 1 || n > int64(len(l.all)):
-		return labError("master", "there is no master %d, only 1 to %d", n, len(l.all))
+	case n < 1 || n > int64(len(l.All)):
+		return labError("master", "there is no master %d, only 1 to %d", n, len(l.All))
 	}
-	return l.relay(c, "master", l.all[n-1:n], c.Args[3:])
+	return l.relay(c, "master", l.All[n-1:n], c.Args[3:])
 }
 
 // relay sends verb to the masters. This server checks the caller's permission, because the others do
 // not know the caller.
-func (l *labState) relay(c *command.Call, how string, to []*labState, verb [][]byte) error {
+func (l *LabState) relay(c *command.Call, how string, to []*LabState, verb [][]byte) error {
 	if is(verb[0], "all") || is(verb[0], "master") || is(verb[0], "verdict") {
 		return labError(how, "expects a verb for a single master, not '%s'", printable(verb[0]))
 	}
@@ -90,13 +90,13 @@ func (l *labState) relay(c *command.Call, how string, to []*labState, verb [][]b
 }
 
 // send sends a request to each master. The client waits.
-func (r *relay) send(c *command.Call, to []*labState, request func() *internalRequest) {
+func (r *relay) send(c *command.Call, to []*LabState, request func() *internalRequest) {
 	r.missing, r.replies = len(to), make([][]byte, len(to))
 	r.begin(c)
 	for i, m := range to {
 		v := request()
 		v.done = func(reply []byte) {
-			r.home.inbox.post(func() { r.arrived(i, reply) })
+			r.home.Inbox.post(func() { r.arrived(i, reply) })
 		}
 		if m == r.home {
 			note := noteOf(v)
@@ -160,7 +160,7 @@ func (r *relay) answer(write func(*resp.Writer)) {
 		return
 	}
 	labOf(r.by).relay = nil
-	r.home.ex.Answer(&r.by.sess, write)
+	r.home.Ex.Answer(&r.by.sess, write)
 	if r.closes && r.by.internal == nil {
 		r.by.sess.CloseAfterReply = true
 	}
@@ -176,7 +176,7 @@ func (r *relay) callOff() {
 
 // caller returns the connection of this server that the verb under way came over. It is nil for a
 // request of the program around, of another master's client, or of a client that has gone.
-func (l *labState) caller() *client {
+func (l *LabState) caller() *client {
 	if l.running == nil || l.running.internal == nil {
 		return l.running
 	}
@@ -187,7 +187,7 @@ func (l *labState) caller() *client {
 }
 
 // closeCaller closes the caller's connection after its reply.
-func (l *labState) closeCaller() {
+func (l *LabState) closeCaller() {
 	switch c := l.caller(); {
 	case c == nil:
 	case c == l.running:

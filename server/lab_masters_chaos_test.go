@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/server"
 )
 
 // Masters ask each other while they crash, and clients leave meanwhile. In the end every master
@@ -65,7 +65,7 @@ func TestMastersSurviveAskingEachOtherWhileTheyCrash(t *testing.T) {
 }
 
 // requireHealthy undoes what keeps clients from working and requires that all masters answer.
-func requireHealthy(t *testing.T, m server.Nodes) {
+func requireHealthy(t *testing.T, m node.Nodes) {
 	t.Helper()
 	// A server may still execute requests of clients that have gone. Their effects need a reset
 	// too.
@@ -81,7 +81,7 @@ func requireHealthy(t *testing.T, m server.Nodes) {
 	}
 }
 
-func undo(t *testing.T, m server.Nodes) {
+func undo(t *testing.T, m node.Nodes) {
 	t.Helper()
 	v, err := m.Do(context.Background(), 0, "LAB", "ALL", "RESET")
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func undo(t *testing.T, m server.Nodes) {
 
 // callers returns how many clients each master has accepted so far, and whether any is still
 // connected.
-func callers(t *testing.T, m server.Nodes) (text string) {
+func callers(t *testing.T, m node.Nodes) (text string) {
 	t.Helper()
 	for _, s := range m {
 		v, err := s.Do(context.Background(), "INFO", "clients", "stats")

@@ -12,19 +12,20 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
 
 // startMasters runs n masters with a lab until the test ends.
-func startMasters(t *testing.T, n int, args ...string) server.Nodes {
+func startMasters(t *testing.T, n int, args ...string) node.Nodes {
 	t.Helper()
 	more := strings.Fields(os.Getenv("MINIREDISD_ARGS"))
 	all := []string{"--port", "0", "--bind", "127.0.0.1", "--lab", "yes", "--masters", fmt.Sprint(n), "--maxclients", "50"}
 	all = append(all, more...)
 	cfg, err := config.Parse(append(all, args...), nil)
 	require.NoError(t, err)
-	masters, err := server.NewNodes(cfg, func(n int) server.Log {
+	masters, err := node.NewNodes(cfg, func(n int) server.Log {
 		return func(_ byte, format string, args ...any) {
 			if strings.HasPrefix(format, "Panic") {
 				t.Errorf("master %d: "+format, append([]any{n}, args...)...)
@@ -46,7 +47,7 @@ func startMasters(t *testing.T, n int, args ...string) server.Nodes {
 	return masters
 }
 
-func dialMaster(t *testing.T, m server.Nodes, n int) *redistest.Conn {
+func dialMaster(t *testing.T, m node.Nodes, n int) *redistest.Conn {
 	t.Helper()
 	return redistest.Dial(t, fmt.Sprintf("127.0.0.1:%d", m[n-1].Port()))
 }
@@ -231,7 +232,7 @@ func TestAdvanceReachesAllMastersBeforeItReplies(t *testing.T) {
 
 // waitOnMaster2 makes c wait until master 2 holds a client, and returns the ID of c. No client is
 // held yet.
-func waitOnMaster2(t *testing.T, m server.Nodes, c *redistest.Conn) (id string) {
+func waitOnMaster2(t *testing.T, m node.Nodes, c *redistest.Conn) (id string) {
 	t.Helper()
 	id = fmt.Sprint(c.Do("CLIENT", "ID").Int)
 	require.NoError(t, c.Send(resp.AppendRequest(nil, "LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0")))
@@ -240,7 +241,7 @@ func waitOnMaster2(t *testing.T, m server.Nodes, c *redistest.Conn) (id string) 
 	return id
 }
 
-func startHolding(t *testing.T) server.Nodes {
+func startHolding(t *testing.T) node.Nodes {
 	t.Helper()
 	m := startMasters(t, 2)
 	ok(t, dialMaster(t, m, 2), "LAB", "FAULT", "ADD", "pause", "CMD", "GET", "ACTION", "HOLD")

@@ -25,30 +25,30 @@ import (
 func netRows() []command.Row {
 	const each = "O(N) in the client connections"
 	return []command.Row{
-		switchRow("listen", "O(1)", "Accepts or refuses new connections.", (*labState).listenSwitch),
-		switchRow("blackhole", each, "Stops all traffic with clients, or lets it go on.", (*labState).blackholeSwitch),
+		switchRow("listen", "O(1)", "Accepts or refuses new connections.", (*LabState).listenSwitch),
+		switchRow("blackhole", each, "Stops all traffic with clients, or lets it go on.", (*LabState).blackholeSwitch),
 		wordsRow("partition", "(CLIENT name-glob:pattern (ON | OFF)) | LIST",
 			-2, each,
 			"Cuts off clients by name, reconnects them, or lists them.",
-			labWord{"CLIENT", 1, 2, command.AllowBusy, (*labState).partition},
-			labWord{"LIST", 0, 0, command.AllowBusy, (*labState).partitionList}),
+			labWord{"CLIENT", 1, 2, command.AllowBusy, (*LabState).partition},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*LabState).partitionList}),
 	}
 }
 
 // switchRow makes the row of a subcommand that is ON or OFF.
 func switchRow(
-	name, complexity, summary string, do func(l *labState, c *command.Call, on bool) error,
+	name, complexity, summary string, do func(l *LabState, c *command.Call, on bool) error,
 ) command.Row {
 	return wordsRow(name, "(ON | OFF)", -2, complexity, summary,
-		labWord{"ON", 0, 0, command.AllowBusy, func(l *labState, c *command.Call, _ [][]byte) error {
+		labWord{"ON", 0, 0, command.AllowBusy, func(l *LabState, c *command.Call, _ [][]byte) error {
 			return do(l, c, true)
 		}},
-		labWord{"OFF", 0, 0, command.AllowBusy, func(l *labState, c *command.Call, _ [][]byte) error {
+		labWord{"OFF", 0, 0, command.AllowBusy, func(l *LabState, c *command.Call, _ [][]byte) error {
 			return do(l, c, false)
 		}})
 }
 
-func (l *labState) listenSwitch(c *command.Call, on bool) error {
+func (l *LabState) listenSwitch(c *command.Call, on bool) error {
 	if err := l.setDeaf(!on); err != nil {
 		return labError("listen on", "%v", err)
 	}
@@ -57,7 +57,7 @@ func (l *labState) listenSwitch(c *command.Call, on bool) error {
 }
 
 // setDeaf stops listening, or listens again.
-func (l *labState) setDeaf(deaf bool) error {
+func (l *LabState) setDeaf(deaf bool) error {
 	l.deaf = deaf
 	err := l.openOrClose()
 	l.deaf = deaf || err != nil
@@ -65,13 +65,13 @@ func (l *labState) setDeaf(deaf bool) error {
 }
 
 // openOrClose listens unless the lab refuses connections.
-func (l *labState) openOrClose() error {
+func (l *LabState) openOrClose() error {
 	switch {
 	case l.refuses():
-		l.listeners.refuse()
-	case len(l.listeners.all) == 0:
-		if err := l.listeners.open(); err != nil {
-			l.listeners.refuse()
+		l.Listeners.refuse()
+	case len(l.Listeners.all) == 0:
+		if err := l.Listeners.open(); err != nil {
+			l.Listeners.refuse()
 			return err
 		}
 	}
@@ -79,9 +79,9 @@ func (l *labState) openOrClose() error {
 }
 
 // refuses reports whether the lab refuses connections.
-func (l *labState) refuses() bool { return l.deaf || l.down != nil }
+func (l *LabState) refuses() bool { return l.deaf || l.down != nil }
 
-func (l *labState) blackholeSwitch(c *command.Call, on bool) error {
+func (l *LabState) blackholeSwitch(c *command.Call, on bool) error {
 	if err := l.setBlackhole(on); err != nil {
 		return labError("blackhole", "%v", err)
 	}
@@ -89,18 +89,18 @@ func (l *labState) blackholeSwitch(c *command.Call, on bool) error {
 	return nil
 }
 
-func (l *labState) setBlackhole(on bool) error {
+func (l *LabState) setBlackhole(on bool) error {
 	l.blackhole = on
 	l.setAllMuted()
-	for _, each := range l.listeners.all {
-		if err := l.listeners.watch(each); err != nil {
+	for _, each := range l.Listeners.all {
+		if err := l.Listeners.watch(each); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *labState) partition(c *command.Call, args [][]byte) error {
+func (l *LabState) partition(c *command.Call, args [][]byte) error {
 	const verb = "partition client"
 	if len(args) == 1 {
 		return labError(verb, "ON or OFF is missing")
@@ -124,7 +124,7 @@ func (l *labState) partition(c *command.Call, args [][]byte) error {
 
 // partitionList also shows how many connections are cut off. A test whose pool has sent LAB over some
 // of them sees there that these are spared.
-func (l *labState) partitionList(c *command.Call, _ [][]byte) error {
+func (l *LabState) partitionList(c *command.Call, _ [][]byte) error {
 	c.Array(len(l.partitions))
 	for _, glob := range l.partitions {
 		cut, spared := l.concerned(glob)
@@ -141,7 +141,7 @@ func (l *labState) partitionList(c *command.Call, _ [][]byte) error {
 
 // concerned counts the connections whose names match. A connection that has sent LAB is spared, all
 // others are cut off.
-func (l *labState) concerned(glob string) (cut, spared int64) {
+func (l *LabState) concerned(glob string) (cut, spared int64) {
 	for _, c := range l.clients.order {
 		switch {
 		case c.closed || !isOf(glob, c.sess.Name):
@@ -160,15 +160,15 @@ func isOf(glob, name string) bool {
 }
 
 // mutes reports whether the network holds up c's traffic.
-func (l *labState) mutes(c *client) bool { return !labOf(c).control && l.hides(c.sess.Name) }
+func (l *LabState) mutes(c *client) bool { return !labOf(c).control && l.hides(c.sess.Name) }
 
 // hides reports whether the network holds up the traffic of clients with this name.
-func (l *labState) hides(name string) bool {
+func (l *LabState) hides(name string) bool {
 	return l.blackhole || slices.ContainsFunc(l.partitions, func(glob string) bool { return isOf(glob, name) })
 }
 
 // setAllMuted calls setMuted for all clients and closes the sockets that need not linger any more.
-func (l *labState) setAllMuted() {
+func (l *LabState) setAllMuted() {
 	for _, c := range l.clients.order {
 		l.setMuted(c)
 	}
@@ -179,7 +179,7 @@ func (l *labState) setAllMuted() {
 		socket.end.close(socket.fd)
 		return true
 	})
-	l.linkCut.Store(l.cutsLink(l.follow.port))
+	l.linkCut.Store(l.cutsLink(l.Follow.port))
 	l.turnIfReached()
 }
 
@@ -193,7 +193,7 @@ type lingering struct {
 }
 
 // linger keeps the socket of c open if c is muted. c is about to be freed.
-func (l *labState) linger(c *client) {
+func (l *LabState) linger(c *client) {
 	if c.muted && l.mutes(c) {
 		l.limitLingering()
 		l.lingering = append(l.lingering, lingering{c.FD, c.sess.Name, c.ending})
@@ -203,15 +203,15 @@ func (l *labState) linger(c *client) {
 
 // limitLingering closes the oldest lingering sockets if clients and lingering sockets together are more
 // than maxclients. A kernel drops orphaned connections in the same way (tcp_max_orphans).
-func (l *labState) limitLingering() {
-	for len(l.lingering) > 0 && len(l.lingering)+len(l.clients.byID) > l.cfg.MaxClients {
+func (l *LabState) limitLingering() {
+	for len(l.lingering) > 0 && len(l.lingering)+len(l.clients.byID) > l.Cfg.MaxClients {
 		l.lingering[0].end.close(l.lingering[0].fd)
 		l.lingering = slices.Delete(l.lingering, 0, 1)
 	}
 }
 
 // closeLingering closes all lingering sockets when the server ends.
-func (l *labState) closeLingering() {
+func (l *LabState) closeLingering() {
 	for _, socket := range l.lingering {
 		socket.end.close(socket.fd)
 	}
@@ -220,9 +220,9 @@ func (l *labState) closeLingering() {
 
 // acceptUnlessBlackhole is acceptHandler. In a black hole it stops watching the listener, so that
 // connections wait in the kernel. setBlackhole watches the listener again.
-func (l *labState) acceptUnlessBlackhole(from *listener) {
+func (l *LabState) acceptUnlessBlackhole(from *listener) {
 	if l.blackhole {
-		l.loop.Unwatch(from.fd, reactor.Readable)
+		l.Loop.Unwatch(from.fd, reactor.Readable)
 		return
 	}
 	l.acceptHandler(from)
@@ -230,14 +230,14 @@ func (l *labState) acceptUnlessBlackhole(from *listener) {
 }
 
 // setMuted mutes c or ends that. The client's name decides, and it may have changed.
-func (l *labState) setMuted(c *client) {
+func (l *LabState) setMuted(c *client) {
 	muted := l.mutes(c)
 	if muted == c.muted || c.closed {
 		return
 	}
 	c.muted = muted
 	if muted {
-		l.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
+		l.Loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 		l.unqueue(c)
 		return
 	}

@@ -11,7 +11,7 @@ import (
 // it.
 
 // hookLinks makes links and streams of replication obey the lab.
-func (l *labState) hookLinks(h *linkHooks) {
+func (l *LabState) hookLinks(h *linkHooks) {
 	h.refuses = func(c *client) error {
 		if l.holdsStream(c) {
 			return errHeld
@@ -25,7 +25,7 @@ func (l *labState) hookLinks(h *linkHooks) {
 	}
 	h.streamEnd, h.passEnds, h.asked = l.streamEnd, l.mark, l.delayKeys
 	h.cuts, h.begun, h.up, h.promoted, h.demoted = l.cutsLink, l.setMuted, l.noteSynced, l.notePromoted, l.noteDemoted
-	h.down = func() { l.noteLink(lab.LinkDown, l.follow.port) }
+	h.down = func() { l.noteLink(lab.LinkDown, l.Follow.port) }
 	h.waitsOn, h.name, h.realTime = awaitsLab, l.linkName, true
 }
 
@@ -36,24 +36,24 @@ func awaitsLab(c *client) bool {
 }
 
 // linkName is the name of a link on one of its sides. to says what is on the other side.
-func (l *labState) linkName(to string, port int) string {
+func (l *LabState) linkName(to string, port int) string {
 	return fmt.Sprintf("%s-%d", to, port)
 }
 
 // cutsLink reports whether the network holds up the link of this replica to its master.
-func (l *labState) cutsLink(port int) bool {
+func (l *LabState) cutsLink(port int) bool {
 	return l.blackhole || len(l.partitions) > 0 && l.hides(l.linkName("master", port))
 }
 
 // cutsOff reports whether the network keeps this node from another one.
-func (l *labState) cutsOff(other *labState) bool {
-	return l.blackhole || l.hides(l.linkName("master", other.port)) || l.hides(l.linkName("replica", other.port))
+func (l *LabState) cutsOff(other *LabState) bool {
+	return l.blackhole || l.hides(l.linkName("master", other.PeerPort)) || l.hides(l.linkName("replica", other.PeerPort))
 }
 
 // nodes returns all nodes that began with the same master, which is the first.
-func (l *labState) nodes() (all []*labState) {
-	for _, s := range l.all {
-		if s.group == l.group {
+func (l *LabState) nodes() (all []*LabState) {
+	for _, s := range l.All {
+		if s.Group == l.Group {
 			all = append(all, s)
 		}
 	}
@@ -61,21 +61,21 @@ func (l *labState) nodes() (all []*labState) {
 }
 
 // neighbour returns another node of the process, nil if none has this address.
-func (l *labState) neighbour(host string, port int) *labState {
-	if peer := peerAt(l.replState, host, port); peer != nil {
-		return l.all[peer.number-1]
+func (l *LabState) neighbour(host string, port int) *LabState {
+	if peer := peerAt(l.Role, host, port); peer != nil {
+		return l.All[peer.OneIf-1]
 	}
 	return nil
 }
 
 // hearLinks is called when the clock has leapt. It leaves no time for acknowledgements, so a link of the process that
 // works in real time counts as heard.
-func (l *labState) hearLinks() {
-	for _, c := range l.replicas.all {
+func (l *LabState) hearLinks() {
+	for _, c := range l.Replicas.all {
 		from, rep := peerOf(c), replicaOf(c)
-		if from != nil && l.ex.Now.Mono-rep.told < linkSilence && !c.muted && !l.holdsStream(c) &&
-			!l.all[from.number-1].linkCut.Load() {
-			rep.heard = l.replicas.now()
+		if from != nil && l.Ex.Now.Mono-rep.told < linkSilence && !c.muted && !l.holdsStream(c) &&
+			!l.All[from.OneIf-1].linkCut.Load() {
+			rep.heard = l.Replicas.now()
 		}
 	}
 }
@@ -84,75 +84,75 @@ func (l *labState) hearLinks() {
 const linkSilence = 5_000_000_000
 
 // effect is the place in the stream after what was done last: see lab.Entry.
-func (l *labState) effect() int64 {
-	if l.follow.host != "" {
-		return l.replicas.stream.Offset
+func (l *LabState) effect() int64 {
+	if l.Follow.host != "" {
+		return l.Replicas.stream.Offset
 	}
-	return l.ex.Propagation.Effect()
+	return l.Ex.Propagation.Effect()
 }
 
 // numberAt returns the number of the node with a port, 0 if it is none of this process.
-func (l *labState) numberAt(port int) int {
-	if peer := l.neighbour(peerHost, port); peer != nil {
-		return peer.number
+func (l *LabState) numberAt(port int) int {
+	if peer := l.neighbour(PeerHost, port); peer != nil {
+		return peer.OneIf
 	}
 	return 0
 }
 
 // noteRole adds an entry about the role of this node, or about its link.
-func (l *labState) noteRole(event, what string, port int, id string) {
+func (l *LabState) noteRole(event, what string, port int, id string) {
 	e := l.newEntry(nil, event)
 	e.Outcome, e.Reply, e.Peer, e.ReplID = lab.Executed, what, l.numberAt(port), id
 	l.history.Add(e)
 }
 
-func (l *labState) noteLink(what string, port int) {
+func (l *LabState) noteLink(what string, port int) {
 	l.noteRole(lab.EventLink, what, port, "")
 }
 
 // noteSynced is called when the link to the master is up.
-func (l *labState) noteSynced(full bool) {
+func (l *LabState) noteSynced(full bool) {
 	how := lab.SyncedPartial
 	if full {
 		how = lab.SyncedFull
 	}
-	l.linkCut.Store(l.cutsLink(l.follow.port))
-	l.noteRole(lab.EventSynced, how, l.follow.port, l.replicas.stream.ID)
-	if l.cfg.Replicas > 0 {
-		l.doctor.Synced(l.numberAt(l.follow.port)-1, l.replicas.stream.ID, l.ks.Now, full)
+	l.linkCut.Store(l.cutsLink(l.Follow.port))
+	l.noteRole(lab.EventSynced, how, l.Follow.port, l.Replicas.stream.ID)
+	if l.Cfg.Replicas > 0 {
+		l.doctor.Synced(l.numberAt(l.Follow.port)-1, l.Replicas.stream.ID, l.KS.Now, full)
 	}
 }
 
 // notePromoted is called before a replica becomes a master.
-func (l *labState) notePromoted() {
-	l.noteRole(lab.EventPromoted, "", l.follow.port, l.replicas.stream.ID)
-	if l.cfg.Replicas > 0 {
-		l.doctor.Promoted(l.numberAt(l.follow.port)-1, l.replicas.stream.Offset, l.ks.Now)
+func (l *LabState) notePromoted() {
+	l.noteRole(lab.EventPromoted, "", l.Follow.port, l.Replicas.stream.ID)
+	if l.Cfg.Replicas > 0 {
+		l.doctor.Promoted(l.numberAt(l.Follow.port)-1, l.Replicas.stream.Offset, l.KS.Now)
 	}
 }
 
 // noteDemoted is called before a master becomes a replica of the node with a port. A server that starts as a replica
 // was no master.
-func (l *labState) noteDemoted(port int) {
-	if l.cfg.ReplicaOf != "" {
+func (l *LabState) noteDemoted(port int) {
+	if l.Cfg.ReplicaOf != "" {
 		return
 	}
-	l.noteRole(lab.EventDemoted, "", port, l.replicas.stream.ID)
-	if l.cfg.Replicas > 0 {
+	l.noteRole(lab.EventDemoted, "", port, l.Replicas.stream.ID)
+	if l.Cfg.Replicas > 0 {
 		l.doctor.Demoted()
 	}
 	l.releaseAll()
 }
 
 // node describes this node for an exported log.
-func (l *labState) node() *lab.Node {
-	if l.cfg.Replicas == 0 {
+func (l *LabState) node() *lab.Node {
+	if l.Cfg.Replicas == 0 {
 		return nil
 	}
-	n := &lab.Node{Node: l.number, Nodes: l.nodeCount, Port: l.port, Role: "master",
-		ReplID: l.replicas.stream.ID, Offset: l.replicas.stream.Offset}
-	if l.follow.host != "" {
-		n.Role, n.ReplID, n.Offset = "replica", l.replicas.stream.ID, l.replicas.stream.Offset
+	n := &lab.Node{Node: l.OneIf, Nodes: l.nodeCount, Port: l.PeerPort, Role: "master",
+		ReplID: l.Replicas.stream.ID, Offset: l.Replicas.stream.Offset}
+	if l.Follow.host != "" {
+		n.Role, n.ReplID, n.Offset = "replica", l.Replicas.stream.ID, l.Replicas.stream.Offset
 	}
 	return n
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/amount"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -112,12 +113,12 @@ func playNodes(t *testing.T, seed int) {
 }
 
 // inBubble runs masters in the bubble of the test.
-func inBubble(t *testing.T, masters int, args ...string) server.Nodes {
+func inBubble(t *testing.T, masters int, args ...string) node.Nodes {
 	cfg := config.Default()
 	cfg.Masters, cfg.Lab, cfg.Bubble, cfg.EnableDebugCommand, cfg.Seed, cfg.MaxClients = masters, true, true, "yes", 1, 50
 	cfg, err := config.ParseOver(cfg, args, strings.NewReader(""))
 	require.NoError(t, err)
-	all, err := server.NewNodes(cfg, func(n int) server.Log {
+	all, err := node.NewNodes(cfg, func(n int) server.Log {
 		return func(_ byte, format string, args ...any) {
 			if strings.HasPrefix(format, "Panic") || strings.Contains(format, "CRITICAL") {
 				t.Errorf("node %d: "+format, append([]any{n}, args...)...)

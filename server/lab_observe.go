@@ -14,7 +14,7 @@ import (
 // without a connection.
 
 // Answered shows the doctor and the log a request that has its reply.
-func (l *labState) Answered(
+func (l *LabState) Answered(
 	sess *command.Session, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool,
 ) {
 	if sess.Master { // the log of the master has it
@@ -41,7 +41,7 @@ func (l *labState) Answered(
 }
 
 // logFired logs a request that a rule fired for. ERROR-AFTER replaces its reply.
-func (l *labState) logFired(c *client, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool) {
+func (l *LabState) logFired(c *client, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool) {
 	r, reply := labOf(c).fault.rule, w.Buf[mark:]
 	e := l.newEntry(&c.sess, r.Name)
 	e.Key, e.Outcome = labOf(c).fault.key, outcome(r, reply, ran)
@@ -55,7 +55,7 @@ func (l *labState) logFired(c *client, cmd *command.Command, args [][]byte, w *r
 }
 
 // Called shows the doctor and the log a command that EXEC or a script has run.
-func (l *labState) Called(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
+func (l *LabState) Called(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
 	if sess.Index < 0 || cmd.Group == labGroup || sess.Master {
 		return
 	}
@@ -66,7 +66,7 @@ func (l *labState) Called(sess *command.Session, cmd *command.Command, args [][]
 }
 
 // logWatched logs a command on a watched key that no rule fired for.
-func (l *labState) logWatched(
+func (l *LabState) logWatched(
 	sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, ran bool,
 ) {
 	if len(l.history.Globs()) == 0 {
@@ -84,18 +84,18 @@ func (l *labState) logWatched(
 	}
 	l.describe(&e, cmd, args, reply)
 	if by != "" {
-		e.Run = l.inside.number(by, sess.ID, l.ex.Now.Mono)
+		e.Run = l.inside.number(by, sess.ID, l.Ex.Now.Mono)
 	}
 	l.history.Add(e)
 }
 
 // waits reports whether a command asks replicas for what its client has written.
-func (l *labState) waits(cmd *command.Command) bool {
-	return l.cfg.Replicas > 0 && (cmd.Name == "wait" || cmd.Name == "waitaof")
+func (l *LabState) waits(cmd *command.Command) bool {
+	return l.Cfg.Replicas > 0 && (cmd.Name == "wait" || cmd.Name == "waitaof")
 }
 
 // blocked shows the doctor and the log a WAIT that has no reply yet, and perhaps never gets one.
-func (l *labState) blocked(sess *command.Session, args [][]byte) {
+func (l *LabState) blocked(sess *command.Session, args [][]byte) {
 	cmd := sess.Last
 	if cmd == nil || !l.waits(cmd) {
 		return
@@ -107,7 +107,7 @@ func (l *labState) blocked(sess *command.Session, args [][]byte) {
 }
 
 // describe adds the command and its reply to an entry. cmd is nil if there is no such command.
-func (l *labState) describe(e *lab.Entry, cmd *command.Command, args [][]byte, reply []byte) {
+func (l *LabState) describe(e *lab.Entry, cmd *command.Command, args [][]byte, reply []byte) {
 	e.Cmd, e.Reply, e.Kind = lab.Words(args), lab.Reply(reply), lab.Kind(reply)
 	if cmd != nil {
 		e.Keys = l.history.AllWatched(args, cmd.AppendSubjects(nil, args))
@@ -133,7 +133,7 @@ func (in *inside) number(by string, client, began int64) int64 {
 }
 
 // Expired shows the doctor and the log a key whose TTL has ended.
-func (l *labState) Expired(db *store.DB, key string) {
+func (l *LabState) Expired(db *store.DB, key string) {
 	l.doctorExpired(db, key)
 	l.shown.expired(key)
 	if l.history.Watched([][]byte{[]byte(key)}) != nil {
@@ -144,7 +144,7 @@ func (l *labState) Expired(db *store.DB, key string) {
 }
 
 // ruleOf returns the rule that fired for the request of a client, nil for none.
-func (l *labState) ruleOf(sess *command.Session) *lab.Rule {
+func (l *LabState) ruleOf(sess *command.Session) *lab.Rule {
 	if f := labOf(l.clients.order[sess.Index]).fault; f != nil {
 		return f.rule
 	}
@@ -173,8 +173,8 @@ func outcome(r *lab.Rule, reply []byte, ran bool) lab.Outcome {
 }
 
 // newEntry makes an entry with the time and the client.
-func (l *labState) newEntry(by *command.Session, event string) lab.Entry {
-	e := lab.Entry{Time: l.ex.Now.Wall / 1e6, Mono: monotonic(), Event: event, Offset: l.effect()}
+func (l *LabState) newEntry(by *command.Session, event string) lab.Entry {
+	e := lab.Entry{Time: l.Ex.Now.Wall / 1e6, Mono: monotonic(), Event: event, Offset: l.effect()}
 	if by != nil {
 		e.Client, e.Name, e.DB = by.ID, lab.Printable(by.Name), by.DB
 		l.numbered(&e, by, by.Commands)
@@ -183,14 +183,14 @@ func (l *labState) newEntry(by *command.Session, event string) lab.Entry {
 }
 
 // numbered gives an entry the number of its request.
-func (l *labState) numbered(e *lab.Entry, by *command.Session, request int64) {
-	if c := l.clients.of(by); c != nil && l.cfg.Replicas > 0 {
+func (l *LabState) numbered(e *lab.Entry, by *command.Session, request int64) {
+	if c := l.clients.of(by); c != nil && l.Cfg.Replicas > 0 {
 		e.Request, labOf(c).logged = request, request
 	}
 }
 
 // noteRule logs that a rule fired for a request of c that has not run.
-func (l *labState) noteRule(c *client, words []string, outcome lab.Outcome) {
+func (l *LabState) noteRule(c *client, words []string, outcome lab.Outcome) {
 	e := l.newEntry(&c.sess, labOf(c).fault.rule.Name)
 	l.numbered(&e, &c.sess, c.sess.Commands+1) // the executor has not counted it
 	e.Cmd, e.Key, e.Outcome = words, labOf(c).fault.key, outcome
@@ -198,7 +198,7 @@ func (l *labState) noteRule(c *client, words []string, outcome lab.Outcome) {
 }
 
 // logKey returns the key that the log shows for a request: the first watched key, or the first key.
-func (l *labState) logKey(calls []lab.Call) string {
+func (l *LabState) logKey(calls []lab.Call) string {
 	var first []byte
 	for _, call := range calls {
 		if key := l.history.Watched(call.Keys); key != nil {

@@ -11,11 +11,11 @@ import (
 // password keep strangers out, as they do for every other command.
 
 // openAt returns the addresses at which strangers can send LAB.
-func (l *labState) openAt() (addrs []string) {
-	if l.cfg.ProtectedMode || !l.ex.Users.Default.NoPass {
+func (l *LabState) openAt() (addrs []string) {
+	if l.Cfg.ProtectedMode || !l.Ex.Users.Default.NoPass {
 		return nil
 	}
-	for _, at := range l.listeners.all {
+	for _, at := range l.Listeners.all {
 		if !at.unix && !isLoopback(at.addr) {
 			addrs = append(addrs, at.addr)
 		}
@@ -25,34 +25,34 @@ func (l *labState) openAt() (addrs []string) {
 
 const closeLab = "Set a password, turn protected mode on, or bind to a loopback address"
 
-// refuseOpen keeps a server from starting if strangers could send LAB and lab-open is not set.
-func (l *labState) refuseOpen() error {
-	if addrs := l.openAt(); len(addrs) > 0 && !l.cfg.LabOpen {
+// RefuseOpen keeps a server from starting if strangers could send LAB and lab-open is not set.
+func (l *LabState) RefuseOpen() error {
+	if addrs := l.openAt(); len(addrs) > 0 && !l.Cfg.LabOpen {
 		return fmt.Errorf("lab yes is refused: everyone who reaches %s could crash this server and move its clock. "+
 			closeLab+", or allow it with lab-open yes.", addrs[0])
 	}
 	return nil
 }
 
-// warnOfOpen logs the addresses at which strangers can send LAB.
-func (l *labState) warnOfOpen() {
+// WarnOfOpen logs the addresses at which strangers can send LAB.
+func (l *LabState) WarnOfOpen() {
 	for _, addr := range l.openAt() {
-		l.log('#', "WARNING: everyone who reaches %s may crash this server and move its clock, because of 'lab yes'. "+
+		l.Log('#', "WARNING: everyone who reaches %s may crash this server and move its clock, because of 'lab yes'. "+
 			closeLab+".", addr)
 	}
 }
 
 // configured warns, too, when CONFIG SET has let strangers in.
-func (l *labState) configured(name string) error {
+func (l *LabState) configured(name string) error {
 	switch name {
 	case "port", "tls-port", "bind", "requirepass", "protected-mode":
-		l.warnOfOpen()
+		l.WarnOfOpen()
 	}
 	return nil
 }
 
-// checkLab refuses directives that mean nothing without a lab.
-func checkLab(cfg *config.Config) error {
+// CheckLab refuses directives that mean nothing without a lab.
+func CheckLab(cfg *config.Config) error {
 	switch {
 	case cfg.LabDisk && !cfg.Lab:
 		return errors.New("lab-disk needs --lab yes")

@@ -26,7 +26,7 @@ func sentLate(c *client, n int) {
 }
 
 // Outgoing reports whether a message goes to a client now. A rule may skip or delay it.
-func (l *labState) Outgoing(to *command.Session, message []byte) bool {
+func (l *LabState) Outgoing(to *command.Session, message []byte) bool {
 	if to.Index < 0 {
 		return true
 	}
@@ -60,7 +60,7 @@ func (l *labState) Outgoing(to *command.Session, message []byte) bool {
 }
 
 // pushLater sends a message to c when d has passed. Other messages may overtake it.
-func (l *labState) pushLater(c *client, message []byte, d time.Duration) {
+func (l *LabState) pushLater(c *client, message []byte, d time.Duration) {
 	f, push := faulty(c), &late{}
 	if f.pushes == nil {
 		f.pushes = map[*late]struct{}{}
@@ -74,7 +74,7 @@ func (l *labState) pushLater(c *client, message []byte, d time.Duration) {
 			l.pushMessage(c, message)
 		}
 	})
-	if c.outputMem() > l.ex.OutputTrigger {
+	if c.outputMem() > l.Ex.OutputTrigger {
 		l.clients.overOutputLimit(c)
 	}
 }

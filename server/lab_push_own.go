@@ -16,13 +16,13 @@ func pushRows() []command.Row {
 		labRow("push", "client:string kind:string [word:string ...]",
 			-4, command.AllowBusy,
 			"O(N) for N clients",
-			"Sends a push message of the test's own. :15 is the number 15.", (*labState).pushOwn),
+			"Sends a push message of the test's own. :15 is the number 15.", (*LabState).pushOwn),
 	}
 }
 
-// maintRows make clients obey messages such as MOVING. They ask for them in the handshake, and ignore them if the
+// MaintRows make clients obey messages such as MOVING. They ask for them in the handshake, and ignore them if the
 // server refuses, as Redis does.
-func maintRows() []command.Row {
+func MaintRows() []command.Row {
 	return []command.Row{
 		row("client|maint_notifications", "(enabled: ON | OFF) [MOVING-ENDPOINT-TYPE type]",
 			-3, command.NoScript|command.Loading|command.Stale, "connection", labSince,
@@ -43,7 +43,7 @@ func maintNotifications(_ *Server, c *command.Call) error {
 }
 
 // LAB PUSH client kind [word ...]
-func (l *labState) pushOwn(c *command.Call) error {
+func (l *LabState) pushOwn(c *command.Call) error {
 	const verb = "push"
 	who, words := string(c.Args[2]), c.Args[3:]
 	var to []*client

@@ -28,11 +28,11 @@ func replicationRows() []command.Row {
 			"(LAG milliseconds [port:integer]) | (STATUS [port:integer]) | (WAIT [timeout-milliseconds])",
 			-2, "O(N) where N is the number of replicas",
 			"Stops the stream to replicas, makes it late, lets it go on, or shows it.",
-			labWord{"HOLD", 0, 1, command.AllowBusy, (*labState).replicationHold},
-			labWord{"RELEASE", 0, 1, command.AllowBusy, (*labState).replicationRelease},
-			labWord{"LAG", 1, 2, command.AllowBusy, (*labState).replicationLag},
-			labWord{"STATUS", 0, 1, command.AllowBusy, (*labState).replicationStatus},
-			labWord{"WAIT", 0, 1, 0, (*labState).replicationWait}),
+			labWord{"HOLD", 0, 1, command.AllowBusy, (*LabState).replicationHold},
+			labWord{"RELEASE", 0, 1, command.AllowBusy, (*LabState).replicationRelease},
+			labWord{"LAG", 1, 2, command.AllowBusy, (*LabState).replicationLag},
+			labWord{"STATUS", 0, 1, command.AllowBusy, (*LabState).replicationStatus},
+			labWord{"WAIT", 0, 1, 0, (*LabState).replicationWait}),
 	}
 }
 
@@ -66,15 +66,15 @@ type mark struct{ at, end int64 } // at in ns, by Clock.Timeline
 
 const errHeld store.Error = "NOMASTERLINK LAB REPLICATION HOLD has stopped the stream to this replica"
 
-func (l *labState) replicationHold(c *command.Call, args [][]byte) error {
+func (l *LabState) replicationHold(c *command.Call, args [][]byte) error {
 	return l.brake(c, args, brake{held: true})
 }
 
-func (l *labState) replicationRelease(c *command.Call, args [][]byte) error {
+func (l *LabState) replicationRelease(c *command.Call, args [][]byte) error {
 	return l.brake(c, args, brake{})
 }
 
-func (l *labState) replicationLag(c *command.Call, args [][]byte) error {
+func (l *LabState) replicationLag(c *command.Call, args [][]byte) error {
 	ms, err := labNumber("replication lag", "milliseconds", args, 0, 0)
 	if err != nil {
 		return err
@@ -83,18 +83,18 @@ func (l *labState) replicationLag(c *command.Call, args [][]byte) error {
 }
 
 // brake sets the brake of one replica or of all.
-func (l *labState) brake(c *command.Call, args [][]byte, b brake) error {
+func (l *LabState) brake(c *command.Call, args [][]byte, b brake) error {
 	port, relayed, err := l.streamPort(c, args)
 	if err != nil || relayed {
 		return err
 	}
-	for _, other := range l.replicas.all {
+	for _, other := range l.Replicas.all {
 		if port == 0 || portOf(other) == port {
-			labOf(other).gate = min(l.replicas.stream.Offset, l.streamEnd(other))
+			labOf(other).gate = min(l.Replicas.stream.Offset, l.streamEnd(other))
 		}
 	}
 	if l.brakes.marks == nil {
-		l.brakes.due = l.replicas.stream.Offset
+		l.brakes.due = l.Replicas.stream.Offset
 	}
 	if port == 0 {
 		l.brakes.all, l.brakes.of = b, nil
@@ -104,7 +104,7 @@ func (l *labState) brake(c *command.Call, args [][]byte, b brake) error {
 		}
 		l.brakes.of[port] = b
 	}
-	for _, other := range l.replicas.all {
+	for _, other := range l.Replicas.all {
 		getsKeys := replicaOf(other).state != online || other.withheld
 		switch now := l.brakeOf(other); {
 		case port != 0 && portOf(other) != port || !getsKeys:
@@ -121,10 +121,10 @@ func (l *labState) brake(c *command.Call, args [][]byte, b brake) error {
 
 // streamPort reads the port of a replica, 0 for all. A replica that is not told whom to stop passes the verb on to its
 // master: then relayed is true.
-func (l *labState) streamPort(c *command.Call, args [][]byte) (port int64, relayed bool, err error) {
+func (l *LabState) streamPort(c *command.Call, args [][]byte) (port int64, relayed bool, err error) {
 	if len(args) > 0 {
 		port, ok := ascii.ParseInt(args[0])
-		if !ok || port < 1 || port > maxPort {
+		if !ok || port < 1 || port > MaxPort {
 			return 0, false, labError("replication", "port expects the port of a replica, not '%s'", printable(args[0]))
 		}
 		if !l.knowsReplica(port) {
@@ -132,22 +132,22 @@ func (l *labState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 		}
 		return port, false, nil
 	}
-	if l.follow.host == "" {
+	if l.Follow.host == "" {
 		return 0, false, nil
 	}
-	master := l.neighbour(l.follow.host, l.follow.port)
+	master := l.neighbour(l.Follow.host, l.Follow.port)
 	if master == nil {
 		return 0, false, labError("replication", "the master %s:%d is none of this process: send this to it",
-			l.follow.host, l.follow.port)
+			l.Follow.host, l.Follow.port)
 	}
 	request := [][]byte{[]byte("LAB"), []byte("REPLICATION")}
 	for _, arg := range c.Args[2:] {
 		request = append(request, append([]byte(nil), arg...))
 	}
-	request = append(request, strconv.AppendInt(nil, int64(l.port), 10))
+	request = append(request, strconv.AppendInt(nil, int64(l.PeerPort), 10))
 	r := &relay{home: l, by: l.running}
 	r.finish = func() { r.answerReplies(false) }
-	r.send(c, []*labState{master}, func() *internalRequest {
+	r.send(c, []*LabState{master}, func() *internalRequest {
 		v := &internalRequest{args: request}
 		v.sess.Proto = c.Sess.Proto
 		return v
@@ -156,14 +156,14 @@ func (l *labState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 }
 
 // knowsReplica reports whether a replica with this port is here, or belongs to the process.
-func (l *labState) knowsReplica(port int64) bool {
-	for _, c := range l.replicas.all {
+func (l *LabState) knowsReplica(port int64) bool {
+	for _, c := range l.Replicas.all {
 		if portOf(c) == port {
 			return true
 		}
 	}
 	for _, s := range l.nodes() {
-		if int64(s.port) == port && s != l {
+		if int64(s.PeerPort) == port && s != l {
 			return true
 		}
 	}
@@ -173,12 +173,12 @@ func (l *labState) knowsReplica(port int64) bool {
 // portOf is the port by which LAB REPLICATION knows a replica.
 func portOf(c *client) int64 {
 	if peerOf(c) != nil {
-		return int64(peerOf(c).port)
+		return int64(peerOf(c).PeerPort)
 	}
 	return replicaOf(c).port
 }
 
-func (l *labState) brakeOf(c *client) brake {
+func (l *LabState) brakeOf(c *client) brake {
 	if b, own := l.brakes.of[portOf(c)]; own {
 		return b
 	}
@@ -186,10 +186,10 @@ func (l *labState) brakeOf(c *client) brake {
 }
 
 // holdsStream reports whether nothing goes to a replica, and nothing of it is heard.
-func (l *labState) holdsStream(c *client) bool { return l.brakeOf(c).held }
+func (l *LabState) holdsStream(c *client) bool { return l.brakeOf(c).held }
 
 // streamEnd is the last byte of the stream that a replica gets now.
-func (l *labState) streamEnd(c *client) int64 {
+func (l *LabState) streamEnd(c *client) int64 {
 	b := l.brakeOf(c)
 	switch {
 	case b.held:
@@ -197,7 +197,7 @@ func (l *labState) streamEnd(c *client) int64 {
 	case b.late == 0:
 		return math.MaxInt64
 	}
-	end, until := l.brakes.due, l.replicas.now()-int64(b.late)
+	end, until := l.brakes.due, l.Replicas.now()-int64(b.late)
 	for _, m := range l.brakes.marks {
 		if m.at > until {
 			break
@@ -208,20 +208,20 @@ func (l *labState) streamEnd(c *client) int64 {
 }
 
 // delayKeys makes a replica that asks for all keys get them as late as the stream.
-func (l *labState) delayKeys(c *client) {
+func (l *LabState) delayKeys(c *client) {
 	if late := l.brakeOf(c).late; late > 0 {
 		l.sendKeys(c, late)
 	}
 }
 
 // sendKeys lets the keys for a replica go after some time. They are those of the moment when it asked.
-func (l *labState) sendKeys(c *client, late time.Duration) {
+func (l *LabState) sendKeys(c *client, late time.Duration) {
 	if late == 0 {
-		c.withheld, replicaOf(c).heard = false, l.replicas.now()
+		c.withheld, replicaOf(c).heard = false, l.Replicas.now()
 		l.wantWrite(c)
 		return
 	}
-	due := l.replicas.now() + int64(late)
+	due := l.Replicas.now() + int64(late)
 	c.withheld, labOf(c).keysAt = true, due
 	l.at(due, func() {
 		if c.withheld && labOf(c).keysAt == due && !c.closed {
@@ -231,9 +231,9 @@ func (l *labState) sendKeys(c *client, late time.Duration) {
 }
 
 // releaseAll lets every stream go.
-func (l *labState) releaseAll() {
+func (l *LabState) releaseAll() {
 	l.brakes = brakes{}
-	for _, c := range l.replicas.all {
+	for _, c := range l.Replicas.all {
 		if c.withheld {
 			l.sendKeys(c, 0)
 		}
@@ -250,12 +250,12 @@ func (b *brakes) longest() (late time.Duration) {
 }
 
 // mark notes where the stream ends at the end of this pass, while a stream is late. A mark stands for a millisecond.
-func (l *labState) mark() {
+func (l *LabState) mark() {
 	if l.brakes.marks == nil && l.brakes.longest() == 0 {
 		return
 	}
 	b, late := &l.brakes, l.brakes.longest()
-	now := (l.replicas.now() + 999_999) / 1e6 * 1e6
+	now := (l.Replicas.now() + 999_999) / 1e6 * 1e6
 	old := 0
 	for old < len(b.marks) && b.marks[old].at+int64(late) < now {
 		b.due = b.marks[old].end
@@ -266,7 +266,7 @@ func (l *labState) mark() {
 	if len(b.marks) > 0 {
 		last = b.marks[len(b.marks)-1].end
 	}
-	switch end := l.replicas.stream.Offset; {
+	switch end := l.Replicas.stream.Offset; {
 	case late == 0:
 		b.marks = nil
 	case end == last:
@@ -279,7 +279,7 @@ func (l *labState) mark() {
 }
 
 // wakeFor makes a pass when the bytes of a mark are due.
-func (l *labState) wakeFor(at int64) {
+func (l *LabState) wakeFor(at int64) {
 	wake := func() {}
 	l.at(at+int64(l.brakes.all.late), wake)
 	for _, b := range l.brakes.of {
@@ -290,13 +290,13 @@ func (l *labState) wakeFor(at int64) {
 }
 
 // replicationStatus shows each stream: what was handed over, and what is acknowledged.
-func (l *labState) replicationStatus(c *command.Call, args [][]byte) error {
+func (l *LabState) replicationStatus(c *command.Call, args [][]byte) error {
 	port, relayed, err := l.streamPort(c, args)
 	if err != nil || relayed {
 		return err
 	}
 	var shown []*client
-	for _, other := range l.replicas.all {
+	for _, other := range l.Replicas.all {
 		if port == 0 || portOf(other) == port {
 			shown = append(shown, other)
 		}
@@ -312,7 +312,7 @@ func (l *labState) replicationStatus(c *command.Call, args [][]byte) error {
 		c.IntField("port", portOf(other))
 		c.TextField("state", replicaOf(other).state.String())
 		c.TextField("stream", l.brakeOf(other).String())
-		c.IntField("offset", l.replicas.stream.Offset)
+		c.IntField("offset", l.Replicas.stream.Offset)
 		c.IntField("sent", sent)
 		c.IntField("acked", replicaOf(other).acked)
 	}

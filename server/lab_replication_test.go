@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/server"
 )
 
 // nodes are the servers of one process: a master with replicas, or several.
 type nodes struct {
 	t *testing.T
-	server.Nodes
+	node.Nodes
 	c []*redistest.Conn // to each
 }
 

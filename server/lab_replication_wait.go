@@ -10,19 +10,19 @@ import (
 
 // replicationWait replies when all replicas of the process that follow this server have what it has executed, with
 // their number. It asks the nodes who follows.
-func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
+func (l *LabState) replicationWait(c *command.Call, args [][]byte) error {
 	const verb = "replication wait"
 	ms, err := labNumber(verb, "timeout-milliseconds", args, 0, 0)
 	if err != nil {
 		return err
 	}
-	if l.follow.host != "" {
+	if l.Follow.host != "" {
 		return labError(verb, "this server is a replica: send it to its master")
 	}
-	rs := &l.replicas
+	rs := &l.Replicas
 	w := ackWait{waiter: waiter{l.running, c.Sess.Commands}, offset: rs.stream.Offset, asks: true}
 	l.askNodes(func(all []nodeState) {
-		var of []*labState
+		var of []*LabState
 		for _, n := range all {
 			if n.follows == l && n.isUp {
 				of = append(of, n.s)
@@ -41,9 +41,9 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 	soFar := func(out *resp.Writer) { out.Int(rs.acknowledged(&w)) }
 	c.Await(soFar)
 	if ms > 0 { // in real time: the lab's clock may stand still
-		l.loop.After(time.Duration(ms)*time.Millisecond, func() time.Duration {
+		l.Loop.After(time.Duration(ms)*time.Millisecond, func() time.Duration {
 			if w.isOn() {
-				l.ex.Answer(&w.by.sess, soFar)
+				l.Ex.Answer(&w.by.sess, soFar)
 			}
 			return 0
 		})
@@ -52,9 +52,9 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 }
 
 // watchNodes ends a wait that has no time limit if one of the replicas is gone: it would last for ever.
-func (l *labState) watchNodes(w waiter, of []*labState) {
+func (l *LabState) watchNodes(w waiter, of []*LabState) {
 	const often = 50 * time.Millisecond // in real time: the lab's clock may stand still
-	l.loop.After(often, func() time.Duration {
+	l.Loop.After(often, func() time.Duration {
 		if !w.isOn() {
 			return 0
 		}
@@ -64,8 +64,8 @@ func (l *labState) watchNodes(w waiter, of []*labState) {
 				if why == "" || !slices.Contains(of, n.s) || !w.isOn() {
 					continue
 				}
-				err := labError("replication wait", "the replica %d %s: it does not tell what it has", n.s.port, why)
-				l.ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Error(err.Error()) })
+				err := labError("replication wait", "the replica %d %s: it does not tell what it has", n.s.PeerPort, why)
+				l.Ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Error(err.Error()) })
 			}
 			l.watchNodes(w, of)
 		})
@@ -74,7 +74,7 @@ func (l *labState) watchNodes(w waiter, of []*labState) {
 }
 
 // gone is why a node will not acknowledge what its master has, "" if it may.
-func (n *nodeState) gone(master *labState) string {
+func (n *nodeState) gone(master *LabState) string {
 	switch {
 	case n.ended:
 		return "has ended"

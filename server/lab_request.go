@@ -27,16 +27,16 @@ import (
 // DELAY-REPLY sets the barrier of the connection (ioworkers.Conn.Bar). A timer lifts it.
 
 // doWithFaults is Executor.Do, with the fault of a rule that fires for the request.
-func (l *labState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
+func (l *LabState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
 	c := l.clients.order[by.Index]
 	if l.armed || labOf(c).fault != nil {
 		mark := len(w.Buf)
 		if l.beforeRequest(c, args) {
-			l.ex.Do(by, args, w)
+			l.Ex.Do(by, args, w)
 		}
 		l.afterRequest(c, mark)
 	} else {
-		l.ex.Do(by, args, w)
+		l.Ex.Do(by, args, w)
 	}
 	if by.Hold == command.Blocked {
 		l.blocked(by, args)
@@ -48,7 +48,7 @@ func (l *labState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writ
 
 // beforeRequest finds the rule that fires for a request. It reports whether to execute the request
 // now.
-func (l *labState) beforeRequest(c *client, args [][]byte) bool {
+func (l *LabState) beforeRequest(c *client, args [][]byte) bool {
 	f := labOf(c).fault
 	if f != nil {
 		if f.decided {
@@ -81,7 +81,7 @@ func (l *labState) beforeRequest(c *client, args [][]byte) bool {
 		l.noteRule(c, lab.Words(args), lab.NotExecuted)
 		endAfterReply(c, resetEnd)
 	case lab.Error:
-		l.ex.Refuse(&c.sess, args, &c.Out, store.Error(r.Text))
+		l.Ex.Refuse(&c.sess, args, &c.Out, store.Error(r.Text))
 	case lab.Hold, lab.DelayExec:
 		l.park(c, args)
 	default:
@@ -106,8 +106,8 @@ func endAfterReply(c *client, how ending) {
 
 // ruleRequest describes a request in the terms of rules. It returns nil for a request that no rule
 // can match: LAB itself, and commands that MULTI queues.
-func (l *labState) ruleRequest(c *client, args [][]byte) *lab.Request {
-	cmd := l.ex.Table.Lookup(args)
+func (l *LabState) ruleRequest(c *client, args [][]byte) *lab.Request {
+	cmd := l.Ex.Table.Lookup(args)
 	if cmd != nil && cmd.Group == labGroup || c.sess.WouldQueue(cmd) {
 		return nil
 	}
@@ -125,10 +125,10 @@ func (l *labState) ruleRequest(c *client, args [][]byte) *lab.Request {
 	return q
 }
 
-func (l *labState) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
+func (l *LabState) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
 	call := lab.Call{Cmd: cmd.Name, Keys: cmd.AppendSubjects(nil, args)}
 	if l.plan.OnScripts() {
-		call.SHA, call.Body = l.ex.Scripts.Source(cmd, args)
+		call.SHA, call.Body = l.Ex.Scripts.Source(cmd, args)
 		call.Unknown = call.SHA != "" && call.Body == ""
 	}
 	if l.plan.OnOrder() {
@@ -139,7 +139,7 @@ func (l *labState) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
 
 // afterRequest applies the fault to the reply of a request. The reply is in the client's output from
 // mark on. A request that has to wait has no reply yet.
-func (l *labState) afterRequest(c *client, mark int) {
+func (l *LabState) afterRequest(c *client, mark int) {
 	f := labOf(c).fault
 	switch {
 	case c.sess.Hold == command.Postponed:
@@ -151,7 +151,7 @@ func (l *labState) afterRequest(c *client, mark int) {
 
 // applyFault applies the action of the rule that fired to the reply. The reply is, or
 // will be, at mark in the client's output. applyFault returns how many of its bytes to keep.
-func (l *labState) applyFault(c *client, mark int, reply []byte) int {
+func (l *LabState) applyFault(c *client, mark int, reply []byte) int {
 	r := labOf(c).fault.rule
 	labOf(c).fault.rule = nil
 	if !r.Action.BeforeRun() && r.Action != lab.ErrorAfter { // those have struck before
@@ -179,7 +179,7 @@ func (l *labState) applyFault(c *client, mark int, reply []byte) int {
 }
 
 // delayReply keeps back the output of c from mark on until d has passed.
-func (l *labState) delayReply(c *client, mark int, d time.Duration) {
+func (l *LabState) delayReply(c *client, mark int, d time.Duration) {
 	f, reply := labOf(c).fault, &late{from: mark}
 	f.late = append(f.late, reply)
 	keepBack(c, 0)
@@ -193,7 +193,7 @@ func (l *labState) delayReply(c *client, mark int, d time.Duration) {
 }
 
 // sendLate moves the barrier to the oldest reply that is not due yet, or takes it away.
-func (l *labState) sendLate(c *client) {
+func (l *LabState) sendLate(c *client) {
 	f := labOf(c).fault
 	for len(f.late) > 0 && f.late[0].due {
 		f.late[0] = nil

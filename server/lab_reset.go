@@ -22,19 +22,19 @@ func resetRows() []command.Row {
 		wordsRow("reset", "[AT unix-time-milliseconds:integer]",
 			-2, "O(N) where N is the number of rules, of client connections, and of deadlines that are passed",
 			"Resets the lab: no rules, an empty log, and real time or a frozen clock.",
-			labWord{"AT", 1, 1, 0, (*labState).resetAt},
-			labWord{"", 0, 0, 0, (*labState).resetNow}),
+			labWord{"AT", 1, 1, 0, (*LabState).resetAt},
+			labWord{"", 0, 0, 0, (*LabState).resetNow}),
 	}
 }
 
 // resetNow returns to the real time. If the time of a test stayed, the leases of the next test would
 // lie in another year than its clients think.
-func (l *labState) resetNow(c *command.Call, _ [][]byte) error {
-	l.resetLater(c, func(int64) int64 { return l.ex.Clock.Real(l.ex.Now.Mono) }, false)
+func (l *LabState) resetNow(c *command.Call, _ [][]byte) error {
+	l.resetLater(c, func(int64) int64 { return l.Ex.Clock.Real(l.Ex.Now.Mono) }, false)
 	return nil
 }
 
-func (l *labState) resetAt(c *command.Call, args [][]byte) error {
+func (l *LabState) resetAt(c *command.Call, args [][]byte) error {
 	ms, err := labTimeArgument("reset at", args[0])
 	if err != nil {
 		return err
@@ -44,12 +44,12 @@ func (l *labState) resetAt(c *command.Call, args [][]byte) error {
 }
 
 // resetLater resets once the commands of this pass are executed, like a move of the clock.
-func (l *labState) resetLater(c *command.Call, to func(int64) int64, frozen bool) {
+func (l *LabState) resetLater(c *command.Call, to func(int64) int64, frozen bool) {
 	m := l.newMove(c, to)
 	var failed error
 	m.before = func() {
 		failed = l.endFailures()
-		l.clock.SetRate(l.ex.Now.Mono, 1)
+		l.clock.SetRate(l.Ex.Now.Mono, 1)
 		l.clock.Frozen = frozen
 	}
 	m.after = l.beginAnew
@@ -64,7 +64,7 @@ func (l *labState) resetLater(c *command.Call, to func(int64) int64, frozen bool
 }
 
 // endFailures ends all failures. Clients that wait because of one continue.
-func (l *labState) endFailures() error {
+func (l *LabState) endFailures() error {
 	l.liftAll()
 	l.releaseAll()
 	l.endFailover()
@@ -82,7 +82,7 @@ func (l *labState) endFailures() error {
 		}
 	}
 	l.pausing.end(byClient)
-	l.ex.Tick()
+	l.Ex.Tick()
 	l.timers.Run(math.MaxInt64)
 	l.arm()
 	return err
@@ -90,11 +90,11 @@ func (l *labState) endFailures() error {
 
 // beginAnew runs when the clock stands at its new time and the released requests were executed. It
 // removes their traces.
-func (l *labState) beginAnew() {
+func (l *LabState) beginAnew() {
 	l.serveReady()
 	l.executeResumed()
-	l.ks.SeedRand(l.cfg.Seed)
-	l.ex.Scripts.SeedRandom()
+	l.KS.SeedRand(l.Cfg.Seed)
+	l.Ex.Scripts.SeedRandom()
 	l.history.Reset()
 	l.doctor.Reset()
 }

@@ -25,10 +25,10 @@ type outage struct {
 	reorder bool // the seed chooses which writes stay, whole or a half
 }
 
-func (l *labState) hasDisk() bool { return l.disk != nil }
+func (l *LabState) hasDisk() bool { return l.disk != nil }
 
 // loseFiles is the end of the process and of its disk's cache. The server has no files until loadFiles.
-func (l *labState) loseFiles(lose loss) {
+func (l *LabState) loseFiles(lose loss) {
 	switch {
 	case lose == loseNothing:
 		l.persist.aof.end() // what has arrived in the file stays
@@ -46,25 +46,25 @@ func (l *labState) loseFiles(lose loss) {
 
 // loadFiles loads what the disk has, and compares it with what the server had. A server that cannot load its files
 // ends, as in Redis.
-func (l *labState) loadFiles() {
+func (l *LabState) loadFiles() {
 	had := l.stored
 	if had == nil {
 		return
 	}
 	l.stored = nil
-	for _, db := range l.ks.DBs { // the program around may have used a server that is down
+	for _, db := range l.KS.DBs { // the program around may have used a server that is down
 		db.Flush()
 	}
-	if err := l.persist.start(); err != nil {
-		l.log('#', "Starting again after LAB CRASH: %v", err)
+	if err := l.persist.Start(); err != nil {
+		l.Log('#', "Starting again after LAB CRASH: %v", err)
 		l.fatal = err
-		l.loop.Stop()
+		l.Loop.Stop()
 		return
 	}
-	l.figures.started = l.ks.Now
+	l.Figures.Started = l.KS.Now
 	for i, db := range had.DBs {
-		l.compare(db, l.ks.DBs[i])
-		expireOverdue(l.ks.DBs[i])
+		l.compare(db, l.KS.DBs[i])
+		expireOverdue(l.KS.DBs[i])
 	}
 }
 
@@ -83,19 +83,19 @@ func expireOverdue(db *store.DB) {
 }
 
 // compare tells the log and the doctor of the keys that are not as they were.
-func (l *labState) compare(had, has *store.DB) {
+func (l *LabState) compare(had, has *store.DB) {
 	now := maps.Collect(has.Values())
 	for key, v := range had.Values() {
 		found, is := now[key]
 		delete(now, key)
 		switch {
-		case !is && v.Expire() != 0 && v.Expire() <= l.ks.Now:
+		case !is && v.Expire() != 0 && v.Expire() <= l.KS.Now:
 			l.Expired(has, key) // while the server was down
 		case !is:
-			l.doctor.Differs(has.ID, key, l.ks.Now, lab.NeverOnDisk)
+			l.doctor.Differs(has.ID, key, l.KS.Now, lab.NeverOnDisk)
 			l.logDisk(has, key, lab.NeverOnDisk, 0)
 		case !same(v, found):
-			l.doctor.Differs(has.ID, key, l.ks.Now, lab.OlderOnDisk)
+			l.doctor.Differs(has.ID, key, l.KS.Now, lab.OlderOnDisk)
 			l.logDisk(has, key, lab.OlderOnDisk, found.Expire())
 		case v.Expire() != found.Expire():
 			l.doctor.Expires(has.ID, key, found.Expire(), lab.ExpiryOnDisk)
@@ -108,7 +108,7 @@ func (l *labState) compare(had, has *store.DB) {
 }
 
 // logDisk logs a key that is not as it was. until is when the key of the disk expires.
-func (l *labState) logDisk(db *store.DB, key, why string, until int64) {
+func (l *LabState) logDisk(db *store.DB, key, why string, until int64) {
 	if l.history.Watched([][]byte{[]byte(key)}) != nil {
 		e := l.newEntry(nil, lab.EventDisk)
 		e.Key, e.DB, e.Outcome, e.Reply, e.To = lab.Printable(key), db.ID, lab.Executed, why, until
@@ -138,7 +138,7 @@ func fields(v store.Value) map[string]string {
 }
 
 // pace makes the fsync of everysec take as long as LAB DISK SLOW says.
-func (l *labState) pace(w *aof.Writer) {
+func (l *LabState) pace(w *aof.Writer) {
 	w.Begin(l.persist.now())
 	w.Elsewhere, w.Wake, w.Hurry = nil, func() { l.persist.flush() }, l.endSync
 	if l.disk.SlowBy(disk.OpFsync) > 0 {
@@ -147,13 +147,13 @@ func (l *labState) pace(w *aof.Writer) {
 }
 
 // syncLater ends an fsync by the lab's clock.
-func (l *labState) syncLater(job func()) {
+func (l *LabState) syncLater(job func()) {
 	l.syncing = job
 	l.after(time.Duration(l.disk.SlowBy(disk.OpFsync))*time.Millisecond, func() { l.endSync() })
 }
 
 // endSync ends the slow fsync that is under way, if there is one. Somebody may wait for it on this goroutine.
-func (l *labState) endSync() {
+func (l *LabState) endSync() {
 	if l.syncing == nil {
 		return
 	}
@@ -163,14 +163,14 @@ func (l *labState) endSync() {
 }
 
 // beside calls fn, which uses the disk in the background: the loop does not stand still meanwhile.
-func (l *labState) beside(fn func()) {
+func (l *LabState) beside(fn func()) {
 	l.took += l.disk.Slept()
 	fn()
 	l.disk.Slept()
 }
 
 // isBehind reports whether the loop stood still for a slow disk, and the clock has not moved yet.
-func (l *labState) isBehind() bool {
+func (l *LabState) isBehind() bool {
 	if !l.hasDisk() {
 		return false
 	}
@@ -179,11 +179,11 @@ func (l *labState) isBehind() bool {
 }
 
 // diskTook moves the clock by the time for which the loop stood still.
-func (l *labState) diskTook() {
+func (l *LabState) diskTook() {
 	if !l.isBehind() {
 		return
 	}
-	mono := l.ex.Clock.Mono()
+	mono := l.Ex.Clock.Mono()
 	now := l.clock.Now(mono)
 	l.logMoved(now/1e6, now/1e6+l.took, false)
 	l.clock.Set(mono, now+l.took*1e6)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/config"
-	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/node"
 )
 
 // A folder takes the place of the socket while the server is down. The minute passes in a bubble.
@@ -23,7 +23,7 @@ func TestAServerWhosePlaceIsTakenSaysSoOnceAndTriesAgain(t *testing.T) {
 		var lines []string
 		cfg := config.Default()
 		cfg.Lab, cfg.Bubble, cfg.Seed, cfg.MaxClients = true, true, 1, 50
-		s, err := server.New(cfg, func(_ byte, format string, args ...any) {
+		s, err := node.New(cfg, func(_ byte, format string, args ...any) {
 			mu.Lock()
 			defer mu.Unlock()
 			lines = append(lines, fmt.Sprintf(format, args...))

@@ -27,12 +27,12 @@ import (
 // A fault concerns one connection. No other client ever waits for it.
 
 // install sets the hooks and the observer. It runs for every new executor.
-func (l *labState) install() error {
-	h := &l.hooks
+func (l *LabState) install() error {
+	h := &l.Hooks
 	h.do, h.goOn, h.runTimers, h.accept = l.doWithFaults, l.executeAndRead, l.catchUp, l.acceptUnlessBlackhole
 	h.resume, h.serveOthers, h.deaf = l.resumeWithFault, l.serveOthersOfLab, l.refuses
-	l.ex.Observer = l
-	l.loop.AfterSleep(l.beginPass)
+	l.Ex.Observer = l
+	l.Loop.AfterSleep(l.beginPass)
 	return nil
 }
 
@@ -42,16 +42,16 @@ type labHooks struct {
 	expired func(key string)
 }
 
-// keepConfig notes the configuration that LAB RESET goes back to.
-func (l *labState) keepConfig() {
-	l.config = l.cfg.Clone()
+// KeepConfig notes the configuration that LAB RESET goes back to.
+func (l *LabState) KeepConfig() {
+	l.config = l.Cfg.Clone()
 }
 
 // mem returns the bytes that the rules and the log take.
-func (l *labState) mem() int { return l.plan.Mem() + l.history.Mem() }
+func (l *LabState) mem() int { return l.plan.Mem() + l.history.Mem() }
 
-// part is the place of the lab in a pass. Most of what it does replaces something: see install.
-func (l *labState) part() part {
+// Part is the place of the lab in a pass. Most of what it does replaces something: see install.
+func (l *LabState) Part() part {
 	return part{
 		self: l, installed: l.install, joined: l.setMuted, configured: l.configured, memory: l.mem, end: l.closeLingering,
 	}
@@ -102,7 +102,7 @@ type late struct {
 }
 
 // resumeWithFault is resumeBlocked. If a rule fired for the command that was blocked, the reply has a fault.
-func (l *labState) resumeWithFault(c *client, reply []byte) {
+func (l *LabState) resumeWithFault(c *client, reply []byte) {
 	l.callOffRelay(c)
 	if labOf(c).fault == nil || labOf(c).fault.rule == nil {
 		l.resumeBlocked(c, reply)
@@ -128,10 +128,10 @@ func (l *labState) resumeWithFault(c *client, reply []byte) {
 // serveOthersOfLab is processEventsWhileBlocked. If this pass got a LAB CRASH, the script is cut, and the crash comes
 // next. One that keeps the keys waits for a script that has changed them. A LAB HOLD WAIT may time out, although no
 // other timer runs.
-func (l *labState) serveOthersOfLab() (stop bool) {
+func (l *LabState) serveOthersOfLab() (stop bool) {
 	switch end := l.crashing; {
 	case end == nil:
-	case l.keepsKeys(end.lose) && l.ex.HasHalf():
+	case l.keepsKeys(end.lose) && l.Ex.HasHalf():
 		for _, c := range end.by { // the reply comes after the crash
 			c.protected = true
 			l.unqueue(c)
@@ -140,7 +140,7 @@ func (l *labState) serveOthersOfLab() (stop bool) {
 		l.running.ending = resetEnd
 		l.close(l.running)
 		l.deferred = slices.Insert(l.deferred, 0, l.crash)
-		l.loop.Post(func() {}) // requests of the program around may be left for the next pass
+		l.Loop.Post(func() {}) // requests of the program around may be left for the next pass
 		return true
 	}
 	l.endOverdue()
@@ -148,7 +148,7 @@ func (l *labState) serveOthersOfLab() (stop bool) {
 }
 
 // Left forgets a client that has gone.
-func (l *labState) Left(sess *command.Session) {
+func (l *LabState) Left(sess *command.Session) {
 	c := l.clients.of(sess)
 	if c == nil {
 		return // an internal request that had ended before
@@ -157,20 +157,20 @@ func (l *labState) Left(sess *command.Session) {
 	if c.internal != nil {
 		return
 	}
-	l.doctor.Disconnected(sess.ID, l.ks.Now)
+	l.doctor.Disconnected(sess.ID, l.KS.Now)
 	l.forgetFault(c)
 	l.linger(c)
 }
 
 // callOffRelay tells other masters that c no longer waits for their replies.
-func (l *labState) callOffRelay(c *client) {
+func (l *LabState) callOffRelay(c *client) {
 	if labOf(c).relay != nil {
 		labOf(c).relay.callOff()
 	}
 }
 
 // forgetFault ends what rules still do to a client that has gone.
-func (l *labState) forgetFault(c *client) {
+func (l *LabState) forgetFault(c *client) {
 	f := labOf(c).fault
 	if f == nil {
 		return

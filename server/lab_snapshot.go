@@ -22,26 +22,26 @@ func snapshotRows() []command.Row {
 		wordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)",
 			-2, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
 			"Saves or restores all keys, scripts and functions under a name.",
-			labWord{"SAVE", 1, 1, 0, (*labState).snapshotSave}, // inside a script it would save half of the script's changes
-			labWord{"RESTORE", 1, 1, 0, (*labState).snapshotRestore},
-			labWord{"DEL", 1, 1, command.AllowBusy, (*labState).snapshotDel},
-			labWord{"LIST", 0, 0, command.AllowBusy, (*labState).snapshotList}),
+			labWord{"SAVE", 1, 1, 0, (*LabState).snapshotSave}, // inside a script it would save half of the script's changes
+			labWord{"RESTORE", 1, 1, 0, (*LabState).snapshotRestore},
+			labWord{"DEL", 1, 1, command.AllowBusy, (*LabState).snapshotDel},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*LabState).snapshotList}),
 	}
 }
 
-func (l *labState) snapshotSave(c *command.Call, args [][]byte) error {
+func (l *LabState) snapshotSave(c *command.Call, args [][]byte) error {
 	if l.isLoading() {
 		return c.Ex.Table.ErrLoading()
 	}
 	if l.snapshots == nil {
 		l.snapshots = map[string]*snapshot{}
 	}
-	l.snapshots[string(args[0])] = &snapshot{l.ks.Snapshot(), l.ex.Scripts.Code(), c.Now}
+	l.snapshots[string(args[0])] = &snapshot{l.KS.Snapshot(), l.Ex.Scripts.Code(), c.Now}
 	c.OK()
 	return nil
 }
 
-func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
+func (l *LabState) snapshotRestore(c *command.Call, args [][]byte) error {
 	if l.isLoading() {
 		return c.Ex.Table.ErrLoading()
 	}
@@ -49,12 +49,12 @@ func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
 	if saved == nil {
 		return errNoSnapshot("restore", args[0])
 	}
-	if l.cfg.AppendOnly {
+	if l.Cfg.AppendOnly {
 		return labError("snapshot restore", "not with appendonly yes: the append only file would not know of it")
 	}
-	l.ex.ReplaceKeys(saved.keys)
-	l.ex.Scripts.LoadCode(saved.code)
-	l.follow.diverge()
+	l.Ex.ReplaceKeys(saved.keys)
+	l.Ex.Scripts.LoadCode(saved.code)
+	l.Follow.diverge()
 	l.doctor.Restreams()
 	l.doctorLost()
 	l.logEvent(lab.EventRestore, "")
@@ -62,7 +62,7 @@ func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (l *labState) snapshotDel(c *command.Call, args [][]byte) error {
+func (l *LabState) snapshotDel(c *command.Call, args [][]byte) error {
 	name := string(args[0])
 	if l.snapshots[name] == nil {
 		return errNoSnapshot("del", args[0])
@@ -76,7 +76,7 @@ func errNoSnapshot(verb string, name []byte) error {
 	return labError("snapshot "+verb, "no snapshot is named '%s'", name)
 }
 
-func (l *labState) snapshotList(c *command.Call, _ [][]byte) error {
+func (l *LabState) snapshotList(c *command.Call, _ [][]byte) error {
 	c.Array(len(l.snapshots))
 	for _, name := range slices.Sorted(maps.Keys(l.snapshots)) {
 		saved := l.snapshots[name]

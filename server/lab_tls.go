@@ -9,9 +9,9 @@ import (
 	"github.com/miniredisd/miniredisd/lab/labtls"
 )
 
-// writeLabTLS is the directive lab-tls: it makes certificates and has the server use them, unless the
+// WriteLabTLS is the directive lab-tls: it makes certificates and has the server use them, unless the
 // configuration names others. Without tls-port it chooses a free port.
-func writeLabTLS(cfg *config.Config) error {
+func WriteLabTLS(cfg *config.Config) error {
 	if cfg.LabTLS == "" {
 		return nil
 	}

@@ -18,23 +18,23 @@ func topologyRows() []command.Row {
 		labRow("topology", "",
 			2, command.AllowBusy,
 			"O(N) where N is the number of servers of the process",
-			"Shows the masters and replicas of the process, their roles, offsets and links.", (*labState).topology),
+			"Shows the masters and replicas of the process, their roles, offsets and links.", (*LabState).topology),
 		labRow("failover", "[TO port:integer] [LEAVE]",
 			-2, 0,
 			"O(N) where N is the number of nodes",
-			"Makes a replica of the process the master of the other nodes.", (*labState).failover),
+			"Makes a replica of the process the master of the other nodes.", (*LabState).failover),
 	}
 }
 
 // nodeState is what a node says of itself.
 type nodeState struct {
-	s        *labState
+	s        *LabState
 	ended    bool // after SHUTDOWN: nothing else is known
 	isUp     bool // it was not ended by LAB CRASH DOWN
 	isBusy   bool // a slow script runs
 	isCut    bool // it is in a black hole
 	isMaster bool
-	follows  *labState // nil for none, or for one that is not in the process
+	follows  *LabState // nil for none, or for one that is not in the process
 	host     string    // likewise
 	port     int
 	link     string // what ROLE says of it
@@ -45,7 +45,7 @@ type nodeState struct {
 
 // eachNode calls errand at each of the nodes, and when all errands have ended then at home. An errand runs between
 // commands, or between parts of a slow script. A node that has ended is left out.
-func (l *labState) eachNode(nodes []*labState, errand func(i int, at *labState, end func()), then func()) {
+func (l *LabState) eachNode(nodes []*LabState, errand func(i int, at *LabState, end func()), then func()) {
 	missing := len(nodes)
 	if missing == 0 {
 		then()
@@ -56,7 +56,7 @@ func (l *labState) eachNode(nodes []*labState, errand func(i int, at *labState, 
 			errand(i, s, func() { v.end(nil) })
 		}
 		v.done = func([]byte) {
-			l.inbox.post(func() {
+			l.Inbox.post(func() {
 				if missing--; missing == 0 {
 					then()
 				}
@@ -67,13 +67,13 @@ func (l *labState) eachNode(nodes []*labState, errand func(i int, at *labState, 
 }
 
 // askNodes asks all nodes of the process.
-func (l *labState) askNodes(then func(all []nodeState)) {
-	all := make([]nodeState, len(l.all))
-	for i, s := range l.all {
+func (l *LabState) askNodes(then func(all []nodeState)) {
+	all := make([]nodeState, len(l.All))
+	for i, s := range l.All {
 		all[i] = nodeState{s: s, ended: true}
 	}
-	l.eachNode(l.all, func(_ int, _ *labState, end func()) { end() }, func() {
-		l.eachNode(l.all, func(i int, at *labState, end func()) {
+	l.eachNode(l.All, func(_ int, _ *LabState, end func()) { end() }, func() {
+		l.eachNode(l.All, func(i int, at *LabState, end func()) {
 			all[i] = at.state()
 			end()
 		}, func() { then(all) })
@@ -81,8 +81,8 @@ func (l *labState) askNodes(then func(all []nodeState)) {
 }
 
 // afterScript calls fn between commands: now, or when the slow script that runs is over.
-func (l *labState) afterScript(fn func()) {
-	if l.ex.Scripts.Busy() != nil {
+func (l *LabState) afterScript(fn func()) {
+	if l.Ex.Scripts.Busy() != nil {
 		l.deferred = append(l.deferred, fn)
 		return
 	}
@@ -90,15 +90,15 @@ func (l *labState) afterScript(fn func()) {
 }
 
 // state is called where commands are executed. What has arrived of the stream counts: it is executed now.
-func (l *labState) state() nodeState {
-	f := &l.follow
+func (l *LabState) state() nodeState {
+	f := &l.Follow
 	n := nodeState{
-		s: l, isUp: l.down == nil, isBusy: l.ex.Scripts.Busy() != nil, isCut: l.blackhole,
-		isMaster: l.cfg.ReplicaOf == "", priority: l.cfg.ReplicaPriority,
+		s: l, isUp: l.down == nil, isBusy: l.Ex.Scripts.Busy() != nil, isCut: l.blackhole,
+		isMaster: l.Cfg.ReplicaOf == "", priority: l.Cfg.ReplicaPriority,
 	}
 	switch {
 	case n.isMaster:
-		n.offset = l.replicas.stream.Offset
+		n.offset = l.Replicas.stream.Offset
 		return n
 	case f.host == "": // it is down, and comes back as a replica
 		return n
@@ -107,7 +107,7 @@ func (l *labState) state() nodeState {
 		f.drain()
 	}
 	n.host, n.port, n.follows = f.host, f.port, l.neighbour(f.host, f.port)
-	n.link, n.hasData, n.offset = f.state(), f.known && f.sync == nil, l.replicas.stream.Offset
+	n.link, n.hasData, n.offset = f.state(), f.known && f.sync == nil, l.Replicas.stream.Offset
 	return n
 }
 
@@ -124,13 +124,13 @@ func (n *nodeState) name() string {
 	return "up"
 }
 
-func (l *labState) topology(c *command.Call) error {
+func (l *LabState) topology(c *command.Call) error {
 	by, request := l.running, c.Sess.Commands
 	l.askNodes(func(all []nodeState) {
 		if by.sess.Hold != command.Blocked || by.sess.Commands != request || by.closed {
 			return
 		}
-		l.ex.Answer(&by.sess, func(w *resp.Writer) {
+		l.Ex.Answer(&by.sess, func(w *resp.Writer) {
 			w.Array(len(all))
 			for _, n := range all {
 				n.write(w)
@@ -150,9 +150,9 @@ func (n *nodeState) write(w *resp.Writer) {
 		role = ""
 	}
 	w.Map(8)
-	w.IntField("node", int64(n.s.number))
-	w.IntField("port", int64(n.s.port))
-	w.IntField("master", int64(n.s.group))
+	w.IntField("node", int64(n.s.OneIf))
+	w.IntField("port", int64(n.s.PeerPort))
+	w.IntField("master", int64(n.s.Group))
 	w.TextField("state", n.name())
 	w.TextField("role", role)
 	w.IntField("follows", int64(n.port))

@@ -29,7 +29,7 @@ func verdictRows() []command.Row {
 		labRow("verdict", "[SVG | PAGE [LANG language:string]] [pattern:string]",
 			-2, command.AllowBusy,
 			"O(N) where N is the number of entries in all logs, and at most some millions of steps",
-			"Judges the locks in the logs of all masters: did two clients hold one lock?", (*labState).verdict),
+			"Judges the locks in the logs of all masters: did two clients hold one lock?", (*LabState).verdict),
 	}
 }
 
@@ -42,7 +42,7 @@ const (
 	verdictPage  verdictForm = "PAGE"
 )
 
-func (l *labState) verdict(c *command.Call) error {
+func (l *LabState) verdict(c *command.Call) error {
 	form, pattern, args := verdictWords, "*", c.Args[2:]
 	var in words.Language
 	if len(args) > 0 && (is(args[0], "svg") || is(args[0], "page")) {
@@ -61,7 +61,7 @@ func (l *labState) verdict(c *command.Call) error {
 		return labError("verdict", "'%s' is one argument too many", printable(args[0]))
 	}
 	r := &relay{home: l, by: l.running}
-	logs := make([]lab.History, 0, len(l.all))
+	logs := make([]lab.History, 0, len(l.All))
 	r.finish = func() {
 		l.apart(r, func(w *resp.Writer) {
 			l.judging.Lock()
@@ -71,7 +71,7 @@ func (l *labState) verdict(c *command.Call) error {
 			}
 		})
 	}
-	r.send(c, l.all, func() *internalRequest {
+	r.send(c, l.All, func() *internalRequest {
 		logs = append(logs, lab.History{})
 		return &internalRequest{
 			args: [][]byte{[]byte("LAB"), []byte("LOG"), []byte("EXPORT")},
@@ -82,11 +82,11 @@ func (l *labState) verdict(c *command.Call) error {
 }
 
 // apart answers r with what write writes in a goroutine of its own.
-func (l *labState) apart(r *relay, write func(w *resp.Writer)) {
+func (l *LabState) apart(r *relay, write func(w *resp.Writer)) {
 	w := resp.Writer{Proto: r.by.sess.Proto}
 	go func() {
 		write(&w)
-		l.inbox.post(func() { r.handOver(w.Buf) })
+		l.Inbox.post(func() { r.handOver(w.Buf) })
 	}()
 }
 

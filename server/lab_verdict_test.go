@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/server"
 )
 
 // judgedMasters starts masters whose clocks stand at 1700000000000 and whose logs watch every key. The
 // connection is to the first one.
-func judgedMasters(t *testing.T, n int) (server.Nodes, *redistest.Conn) {
+func judgedMasters(t *testing.T, n int) (node.Nodes, *redistest.Conn) {
 	t.Helper()
 	m := startMasters(t, n)
 	admin := dialMaster(t, m, 1)
@@ -25,7 +25,7 @@ func judgedMasters(t *testing.T, n int) (server.Nodes, *redistest.Conn) {
 }
 
 // takeLock takes lock:a on one master for a client with that name.
-func takeLock(t *testing.T, m server.Nodes, master int, name string) resp.Value {
+func takeLock(t *testing.T, m node.Nodes, master int, name string) resp.Value {
 	t.Helper()
 	c := dialMaster(t, m, master)
 	c.Do("CLIENT", "SETNAME", name)

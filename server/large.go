@@ -13,17 +13,17 @@ type lent struct{ arg, outer []byte }
 
 // giveLarge lets the next command of c keep its large argument, if it has one.
 func (s *Server) giveLarge(c *client) lent {
-	given := lent{c.LargeArg(), s.ex.Given}
-	s.ex.Given = given.arg
+	given := lent{c.LargeArg(), s.Ex.Given}
+	s.Ex.Given = given.arg
 	return given
 }
 
 // leaveLarge leaves the input buffer of c to the command, if the command has kept the argument.
 func (s *Server) leaveLarge(c *client, given lent) {
-	if given.arg != nil && s.ex.Given == nil {
+	if given.arg != nil && s.Ex.Given == nil {
 		c.LeaveInput()
-		s.pool.Keep(s.ex.Replaced) // jemalloc would give it to the next large command, too
-		s.ex.Replaced = nil
+		s.pool.Keep(s.Ex.Replaced) // jemalloc would give it to the next large command, too
+		s.Ex.Replaced = nil
 	}
-	s.ex.Given = given.outer
+	s.Ex.Given = given.outer
 }

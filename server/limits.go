@@ -34,12 +34,12 @@ const ownFiles = 32
 // even one client would fit. Each master of the process gets the same share.
 func (cs *clients) fit() bool {
 	shares := uint64(cs.s.nodeCount)
-	want := shares * (uint64(cs.s.cfg.MaxClients) + ownFiles)
+	want := shares * (uint64(cs.s.Cfg.MaxClients) + ownFiles)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		cs.s.log('#', "Unable to obtain the current NOFILE limit (%v), assuming 1024 "+
+		cs.s.Log('#', "Unable to obtain the current NOFILE limit (%v), assuming 1024 "+
 			"and setting the max clients configuration accordingly.", err)
-		cs.s.cfg.MaxClients = max(min(cs.s.cfg.MaxClients, 1024/cs.s.nodeCount-ownFiles), 1)
+		cs.s.Cfg.MaxClients = max(min(cs.s.Cfg.MaxClients, 1024/cs.s.nodeCount-ownFiles), 1)
 		return true
 	}
 	if limit.Cur >= want {
@@ -54,21 +54,21 @@ func (cs *clients) fit() bool {
 		}
 	}
 	if best = max(best, limit.Cur); best >= want {
-		cs.s.log('*', "Increased maximum number of open files to %d (it was originally set to %d).", want, limit.Cur)
+		cs.s.Log('*', "Increased maximum number of open files to %d (it was originally set to %d).", want, limit.Cur)
 		return true
 	}
-	asked := cs.s.cfg.MaxClients
+	asked := cs.s.Cfg.MaxClients
 	best /= shares
-	cs.s.cfg.MaxClients = int(best) - ownFiles
+	cs.s.Cfg.MaxClients = int(best) - ownFiles
 	if best <= ownFiles {
-		cs.s.log('#', "Your current 'ulimit -n' of %d is not enough for the server to start. "+
+		cs.s.Log('#', "Your current 'ulimit -n' of %d is not enough for the server to start. "+
 			"Please increase your open file limit to at least %d. Exiting.", limit.Cur, want)
 		return false
 	}
-	cs.s.log('#', "You requested maxclients of %d requiring at least %d max file descriptors.", asked, want)
-	cs.s.log('#', "Server can't set maximum open files to %d because of OS error: %v.", want, refusal)
-	cs.s.log('#', "Current maximum open files is %d. maxclients has been reduced to %d "+
-		"to compensate for low ulimit. If you need higher maxclients increase 'ulimit -n'.", best, cs.s.cfg.MaxClients)
+	cs.s.Log('#', "You requested maxclients of %d requiring at least %d max file descriptors.", asked, want)
+	cs.s.Log('#', "Server can't set maximum open files to %d because of OS error: %v.", want, refusal)
+	cs.s.Log('#', "Current maximum open files is %d. maxclients has been reduced to %d "+
+		"to compensate for low ulimit. If you need higher maxclients increase 'ulimit -n'.", best, cs.s.Cfg.MaxClients)
 	return true
 }
 
@@ -93,11 +93,11 @@ func isLoopback(addr string) bool {
 // setOutputTrigger finds the smallest output limit of all classes. A client with less output is
 // within its limits.
 func (cs *clients) setOutputTrigger() {
-	cs.s.ex.OutputTrigger = math.MaxInt
-	for _, l := range cs.s.cfg.OutputLimits {
+	cs.s.Ex.OutputTrigger = math.MaxInt
+	for _, l := range cs.s.Cfg.OutputLimits {
 		for _, n := range [...]int64{l.Hard, l.Soft} {
 			if n > 0 {
-				cs.s.ex.OutputTrigger = min(cs.s.ex.OutputTrigger, int(n)-1)
+				cs.s.Ex.OutputTrigger = min(cs.s.Ex.OutputTrigger, int(n)-1)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func (cs *clients) overOutputLimit(c *client) bool {
 		return false
 	}
 	if !c.closed {
-		cs.s.log('#', "Client %s scheduled to be closed ASAP for overcoming of output buffer limits.", cs.describe(c))
+		cs.s.Log('#', "Client %s scheduled to be closed ASAP for overcoming of output buffer limits.", cs.describe(c))
 		cs.s.stats.OutputLimitClosed++
 		cs.s.close(c)
 	}
@@ -132,7 +132,7 @@ func (cs *clients) overOutputLimit(c *client) bool {
 
 // outputLimit is the limit of c in client-output-buffer-limit (networking.c: checkClientOutputBufferLimits).
 func (cs *clients) outputLimit(c *client) config.OutputLimit {
-	limit := cs.s.cfg.OutputLimits[c.class()]
+	limit := cs.s.Cfg.OutputLimits[c.class()]
 	if c.counts != nil && limit.Hard > 0 {
 		limit.Hard = max(limit.Hard, c.counts.leastLimit())
 	}
@@ -164,10 +164,10 @@ func (c *client) class() int {
 // client-query-buffer-limit allows (networking.c: readQueryFromClient).
 func (s *Server) overQueryLimit(c *client) {
 	_, used := c.Buffered()
-	if used+c.Parser.Mem()+c.sess.Tx.Mem() <= int(s.cfg.QueryBufferLimit) {
+	if used+c.Parser.Mem()+c.sess.Tx.Mem() <= int(s.Cfg.QueryBufferLimit) {
 		return
 	}
-	s.log('#', "Closing client that reached max query buffer length: %s", s.clients.describe(c))
+	s.Log('#', "Closing client that reached max query buffer length: %s", s.clients.describe(c))
 	s.stats.QueryLimitClosed++
 	s.close(c)
 }
@@ -175,7 +175,7 @@ func (s *Server) overQueryLimit(c *client) {
 // limited reports whether time alone takes a client over a limit: of silence, or of output that it
 // does not read.
 func (cs *clients) limited() bool {
-	return cs.s.cfg.Timeout > 0 || cs.overSoft > 0 || cs.s.ex.Tracking.OverLimit()
+	return cs.s.Cfg.Timeout > 0 || cs.overSoft > 0 || cs.s.Ex.Tracking.OverLimit()
 }
 
 // check looks at a part of the clients, at all of them within a second (server.c:
@@ -194,8 +194,8 @@ func (cs *clients) check() {
 		cs.weigh(c)
 		switch {
 		case c.closed:
-		case c.idleTooLong(cs.s.now, cs.s.cfg.Timeout):
-			cs.s.log('-', "Closing idle client")
+		case c.idleTooLong(cs.s.now, cs.s.Cfg.Timeout):
+			cs.s.Log('-', "Closing idle client")
 			cs.s.close(c)
 		case c.softSince != 0:
 			cs.overOutputLimit(c)

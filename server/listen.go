@@ -36,13 +36,13 @@ func (ls *listeners) open() error {
 	if err := ls.openPort(); err != nil {
 		return err
 	}
-	if ls.s.cfg.TLSPort != 0 {
+	if ls.s.Cfg.TLSPort != 0 {
 		if err := ls.openTLS(); err != nil {
 			return err
 		}
 	}
-	if ls.s.cfg.UnixSocket != "" {
-		if err := ls.openUnix(ls.s.cfg.UnixSocket); err != nil {
+	if ls.s.Cfg.UnixSocket != "" {
+		if err := ls.openUnix(ls.s.Cfg.UnixSocket); err != nil {
 			return fmt.Errorf("Failed opening Unix socket: bind: %s", config.ErrorText(err))
 		}
 	}
@@ -58,13 +58,13 @@ func (ls *listeners) open() error {
 }
 
 // isDeaf reports whether somebody has ordered that the server refuses connections.
-func (ls *listeners) isDeaf() bool { return ls.s.hooks.deaf != nil && ls.s.hooks.deaf() }
+func (ls *listeners) isDeaf() bool { return ls.s.Hooks.deaf != nil && ls.s.Hooks.deaf() }
 
 // relisten moves the TCP listeners to the addresses in the configuration. It closes the old ones
 // first, because the new ones may have the same addresses. If this fails, CONFIG SET restores the
 // old configuration and calls relisten again.
 func (ls *listeners) relisten() error {
-	if ls.s.bubble != nil {
+	if ls.s.Bubble != nil {
 		return nil // there is no TCP
 	}
 	var unixOnes []*listener
@@ -73,18 +73,18 @@ func (ls *listeners) relisten() error {
 			unixOnes = append(unixOnes, l)
 			continue
 		}
-		ls.s.loop.Unwatch(l.fd, reactor.Readable)
+		ls.s.Loop.Unwatch(l.fd, reactor.Readable)
 		_ = unix.Close(l.fd)
 	}
 	ls.all = nil
-	if ls.s.cfg.Port == 0 {
-		ls.s.cfg.Port = -1 // port 0 means any port only at the start
+	if ls.s.Cfg.Port == 0 {
+		ls.s.Cfg.Port = -1 // port 0 means any port only at the start
 	}
 	var err error
-	if ls.s.cfg.Port > 0 && !ls.isDeaf() {
-		err = ls.openTCP(&ls.s.cfg.Port, false)
+	if ls.s.Cfg.Port > 0 && !ls.isDeaf() {
+		err = ls.openTCP(&ls.s.Cfg.Port, false)
 	}
-	if ls.s.cfg.TLSPort > 0 && !ls.isDeaf() && err == nil {
+	if ls.s.Cfg.TLSPort > 0 && !ls.isDeaf() && err == nil {
 		err = ls.openTLS()
 	}
 	for _, l := range ls.all {
@@ -98,17 +98,17 @@ func (ls *listeners) relisten() error {
 
 // openPort listens on the port of the configuration. In a bubble the port is only a name.
 func (ls *listeners) openPort() error {
-	if ls.s.bubble != nil {
+	if ls.s.Bubble != nil {
 		return ls.keepName()
 	}
 	ls.freePorts()
-	if ls.s.cfg.Port < 0 {
+	if ls.s.Cfg.Port < 0 {
 		return nil
 	}
-	return ls.openTCP(&ls.s.cfg.Port, false)
+	return ls.openTCP(&ls.s.Cfg.Port, false)
 }
 
-const maxPort = 65535
+const MaxPort = 65535
 
 // freePortTries is how often to try a port that the system chose for the first address. It may be taken
 // on another address.
@@ -119,7 +119,7 @@ func (ls *listeners) openTLS() error {
 	if !ls.s.handshakes.configure(false) {
 		return errors.New("Failed to configure TLS. Check logs for more info.")
 	}
-	return ls.openTCP(&ls.s.cfg.TLSPort, true)
+	return ls.openTCP(&ls.s.Cfg.TLSPort, true)
 }
 
 // openTCP listens on a port of the configuration. It writes the port there that the system chose, if it
@@ -150,9 +150,9 @@ func (ls *listeners) openTCP(port *int, withTLS bool) error {
 // chooses one.
 func (ls *listeners) bindAll(asked int) (all []*listener, err error) {
 	port := max(asked, 0)
-	for _, entry := range ls.s.cfg.Bind {
+	for _, entry := range ls.s.Cfg.Bind {
 		host, optional := strings.CutPrefix(entry, "-")
-		l, err := bindTCP(host, port, ls.s.cfg.TCPBacklog)
+		l, err := bindTCP(host, port, ls.s.Cfg.TCPBacklog)
 		if err == nil {
 			all = append(all, l)
 			if ap, err := netip.ParseAddrPort(l.addr); err == nil {
@@ -162,7 +162,7 @@ func (ls *listeners) bindAll(asked int) (all []*listener, err error) {
 		}
 		skipped := noProtocol(err) || optional && errors.Is(err, unix.EADDRNOTAVAIL)
 		if skipped || asked > 0 { // else the next port may do
-			ls.s.log('#', "Warning: Could not create server TCP listening socket %s:%d: %s", host, port, bindError(err))
+			ls.s.Log('#', "Warning: Could not create server TCP listening socket %s:%d: %s", host, port, bindError(err))
 		}
 		if !skipped {
 			for _, l := range all {
@@ -260,22 +260,22 @@ func (ls *listeners) openUnix(path string) error {
 	}
 	err = unix.Bind(fd, &unix.SockaddrUnix{Name: path})
 	if err == nil {
-		err = unix.Listen(fd, ls.s.cfg.TCPBacklog)
+		err = unix.Listen(fd, ls.s.Cfg.TCPBacklog)
 	}
 	if err != nil {
 		_ = unix.Close(fd)
 		return err
 	}
 	ls.all = append(ls.all, &listener{fd: fd, addr: path, unix: true})
-	if ls.s.cfg.UnixSocketPerm == 0 {
+	if ls.s.Cfg.UnixSocketPerm == 0 {
 		return nil
 	}
-	return os.Chmod(path, os.FileMode(ls.s.cfg.UnixSocketPerm))
+	return os.Chmod(path, os.FileMode(ls.s.Cfg.UnixSocketPerm))
 }
 
-func (ls *listeners) close() {
+func (ls *listeners) Close() {
 	for _, l := range ls.all {
-		ls.s.loop.Unwatch(l.fd, reactor.Readable)
+		ls.s.Loop.Unwatch(l.fd, reactor.Readable)
 		_ = unix.Close(l.fd)
 		if l.unix {
 			_ = os.Remove(l.addr)
@@ -290,7 +290,7 @@ func (ls *listeners) close() {
 func (ls *listeners) refuse() {
 	all, kept := ls.all, ls.kept
 	ls.kept = nil
-	ls.close()
+	ls.Close()
 	for _, l := range all {
 		ap, err := netip.ParseAddrPort(l.addr)
 		if err != nil { // a unix socket
@@ -334,8 +334,8 @@ func sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr) {
 // Port returns the TCP port of s: without one, the tls-port, or 0. In a bubble nobody listens there. Call it before
 // Run.
 func (s *Server) Port() int {
-	if s.cfg.Port > 0 {
-		return s.cfg.Port
+	if s.Cfg.Port > 0 {
+		return s.Cfg.Port
 	}
-	return max(s.cfg.TLSPort, 0)
+	return max(s.Cfg.TLSPort, 0)
 }

@@ -31,14 +31,14 @@ func (f *figures) usedMemory() int {
 // weighedMemory does the same with the last known size of each client. Weighing ten thousand
 // clients takes a millisecond or two, in which no client is served.
 func (f *figures) weighedMemory() int {
-	f.s.ex.KS.Overhead = f.overhead()
-	return f.s.ks.Bytes() + f.s.ex.KS.Overhead
+	f.s.Ex.KS.Overhead = f.overhead()
+	return f.s.KS.Bytes() + f.s.Ex.KS.Overhead
 }
 
 // overhead returns the bytes used for anything but keys and values.
 func (f *figures) overhead() int {
-	used := startupMemory + f.s.clients.mem + f.s.ex.Kept()
-	for _, fn := range f.s.parts.memory {
+	used := startupMemory + f.s.clients.mem + f.s.Ex.Kept()
+	for _, fn := range f.s.Parts.memory {
 		used += fn()
 	}
 	return used

@@ -18,9 +18,9 @@ type oomScore struct {
 	base     int // the score before the first adjustment
 }
 
-// apply sets the score that the configuration asks for. Of oom-score-adj-values only the first value
+// Apply sets the score that the configuration asks for. Of oom-score-adj-values only the first value
 // counts, which is for masters.
-func (o *oomScore) apply(cfg *config.Config) error {
+func (o *oomScore) Apply(cfg *config.Config) error {
 	on := cfg.OOMScoreAdj != "no"
 	if !on && !o.adjusted {
 		return nil

@@ -10,7 +10,7 @@ import (
 // for nothing. A server without parts is the plain loop. Most functions run once a pass, none once a request.
 //
 //	called by                     function        does
-//	newExecutor                   installed       adds to a new executor, at the start or after LAB CRASH
+//	NewExecutor                   installed       adds to a new executor, at the start or after LAB CRASH
 //	New, or Run after loading     started         begins with the data
 //	cron                          cron            what no request asks for
 //	executePhase                  advance         its share of what takes several passes
@@ -81,8 +81,8 @@ type parts struct {
 	stop, end     []func()
 }
 
-// attach adds the functions of a part after those of the others.
-func (ps *parts) attach(p part) {
+// Attach adds the functions of a part after those of the others.
+func (ps *parts) Attach(p part) {
 	add(&ps.installed, p.installed, p.installed != nil)
 	add(&ps.all, p.self, p.self != nil)
 	add(&ps.started, p.started, p.started != nil)
@@ -124,8 +124,8 @@ func each(all []func()) {
 	}
 }
 
-// start begins what needs the data.
-func (ps *parts) start() error {
+// Start begins what needs the data.
+func (ps *parts) Start() error {
 	for _, fn := range ps.started {
 		if err := fn(); err != nil {
 			return err

@@ -12,8 +12,8 @@ import (
 // afterSleep begins a pass. Everything in a pass happens at one time.
 func (s *Server) afterSleep() {
 	s.stats.Passes++
-	s.now = s.ex.Tick()
-	s.before = s.ex.Stats.Commands
+	s.now = s.Ex.Tick()
+	s.before = s.Ex.Stats.Commands
 	s.trace.Span(trace.Sleep, s.asleep, s.now, 0)
 	if s.trace.Traces() {
 		s.recorder.slept()
@@ -33,15 +33,15 @@ func (s *Server) readHandler(c *client) {
 func (s *Server) beforeSleep() time.Duration {
 	s.gather()
 	s.read(s.pendingReads)
-	s.hooks.execute()
-	s.ex.Tracking.Broadcast()
-	if !s.parts.mayReply() {
+	s.Hooks.execute()
+	s.Ex.Tracking.Broadcast()
+	if !s.Parts.mayReply() {
 		return 0 // nobody may hear of what is not on disk
 	}
 	s.write()
 	s.clients.evict()
 	s.freeClosed()
-	s.inbox.answer()
+	s.Inbox.answer()
 	s.countPass()
 	return s.sleep()
 }
@@ -49,23 +49,23 @@ func (s *Server) beforeSleep() time.Duration {
 // executePhase is the part of a pass in which commands run, and everything else that changes the data.
 func (s *Server) executePhase() {
 	s.beginExecution()
-	s.hooks.runTimers()
+	s.Hooks.runTimers()
 	s.executeInternal()
-	s.hooks.executeReads()
+	s.Hooks.executeReads()
 	s.expire()
 	s.serveReady() // clients that waited for a stream to expire
 	s.executeResumed()
 	s.runDeferred()
 	s.evictMore()
-	if !s.ex.Cut { // half a transaction is nothing to save
-		each(s.parts.advance)
+	if !s.Ex.Cut { // half a transaction is nothing to save
+		each(s.Parts.advance)
 	}
 	s.endExecution()
 }
 
-func (s *Server) beginExecution() { s.executing = s.ex.Tick() }
+func (s *Server) beginExecution() { s.executing = s.Ex.Tick() }
 
-func (s *Server) endExecution() { s.stats.Executing += s.ex.Now.Mono - s.executing }
+func (s *Server) endExecution() { s.stats.Executing += s.Ex.Now.Mono - s.executing }
 
 // runDeferred calls the functions that commands of this pass left for the time when all commands
 // are executed. These functions may add others. They may load keys that clients wait for. If a unit was cut, only LAB
@@ -75,7 +75,7 @@ func (s *Server) runDeferred() {
 		return
 	}
 	defer s.serveReady()
-	for len(s.deferred) > 0 && !(s.ex.Cut && s.loop.Stopped()) {
+	for len(s.deferred) > 0 && !(s.Ex.Cut && s.Loop.Stopped()) {
 		fn := s.deferred[0]
 		s.deferred = s.deferred[1:]
 		fn()
@@ -140,7 +140,7 @@ func (s *Server) executeResumed() {
 	for s.nextResumed < len(s.resumed) {
 		c := s.resumed[s.nextResumed]
 		s.nextResumed++
-		s.hooks.goOn(c)
+		s.Hooks.goOn(c)
 	}
 	clear(s.resumed)
 	s.resumed, s.nextResumed = s.resumed[:0], 0
@@ -158,7 +158,7 @@ func (s *Server) prefetch(from int) (end int) {
 		}
 		requests = c.AppendRequests(requests)
 	}
-	s.ex.Prefetch(db, requests)
+	s.Ex.Prefetch(db, requests)
 	return end
 }
 
@@ -166,7 +166,7 @@ func (s *Server) prefetch(from int) (end int) {
 // Replies go to the end of its output.
 func (s *Server) executeClient(c *client) {
 	s.clients.evict()
-	if c.closed || s.loop.Stopped() || s.ex.Cut { // another connection may have its descriptor, or SHUTDOWN has saved
+	if c.closed || s.Loop.Stopped() || s.Ex.Cut { // another connection may have its descriptor, or SHUTDOWN has saved
 		s.pool.Reclaim(&c.Conn)
 		return
 	}
@@ -204,7 +204,7 @@ func (s *Server) executeRequests(c *client) {
 		args := c.Next()
 		if args == nil && c.Parser.Limits.Unauthenticated {
 			// The parser stopped where an AUTH among these commands may have lifted its limits.
-			c.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(&c.sess)
+			c.Parser.Limits.Unauthenticated = s.Ex.MustAuthenticate(&c.sess)
 			s.trace.Mark()
 			c.Parse(s.trace)
 			args = c.Next()
@@ -212,10 +212,10 @@ func (s *Server) executeRequests(c *client) {
 		if args == nil {
 			return
 		}
-		if do := s.hooks.do; do != nil {
+		if do := s.Hooks.do; do != nil {
 			do(&c.sess, args, &c.Out)
 		} else {
-			s.ex.Do(&c.sess, args, &c.Out)
+			s.Ex.Do(&c.sess, args, &c.Out)
 		}
 		if c.sess.CloseAfterReply {
 			return
@@ -224,7 +224,7 @@ func (s *Server) executeRequests(c *client) {
 			s.hold(c)
 			return
 		}
-		if c.outputMem() > s.ex.OutputTrigger && s.clients.overOutputLimit(c) {
+		if c.outputMem() > s.Ex.OutputTrigger && s.clients.overOutputLimit(c) {
 			c.DropOutput()
 		}
 		if s.clients.limitsMemory {
@@ -242,7 +242,7 @@ func (s *Server) recoverCommand(c *client) {
 		return
 	}
 	culprit := c
-	if sess := s.ex.Abandon(); sess != nil { // maybe a client that c has unblocked
+	if sess := s.Ex.Abandon(); sess != nil { // maybe a client that c has unblocked
 		culprit = s.clients.of(sess)
 	}
 	id := int64(0)
@@ -250,7 +250,7 @@ func (s *Server) recoverCommand(c *client) {
 		id = culprit.sess.ID
 		s.close(culprit)
 	}
-	s.log('#', "Panic while executing a command of client id=%d, which is closed: %v\n%s", id, r, debug.Stack())
+	s.Log('#', "Panic while executing a command of client id=%d, which is closed: %v\n%s", id, r, debug.Stack())
 	if c != nil {
 		s.close(c)
 	}
@@ -270,9 +270,9 @@ func (s *Server) finishRead(c *client) {
 	case c.Wrong != "":
 		c.Out.Error("ERR " + c.Wrong.Error())
 		c.sess.CloseAfterReply = true
-		s.log('-', "Protocol error (%s) from client %s", c.Wrong, s.clients.describe(c))
+		s.Log('-', "Protocol error (%s) from client %s", c.Wrong, s.clients.describe(c))
 	case c.ReadErr != 0:
-		s.log('-', "Reading from client: %v", c.ReadErr)
+		s.Log('-', "Reading from client: %v", c.ReadErr)
 		s.leave(c)
 	case c.EOF:
 		s.hungUp(c)
@@ -290,7 +290,7 @@ func (s *Server) logAttack() {
 		return
 	}
 	s.attack = s.now
-	s.log('#', "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. "+
+	s.Log('#', "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. "+
 		"This is likely due to an attacker attempting to use Cross Protocol Scripting to compromise your "+
 		"Redis instance. Connection aborted.")
 }
@@ -298,22 +298,22 @@ func (s *Server) logAttack() {
 // expire deletes the keys that are due when the last command of the pass has ended (expire.c:
 // activeExpireCycle). CLIENT PAUSE for writes keeps them.
 func (s *Server) expire() {
-	expired := s.ks.Stats.Expired
+	expired := s.KS.Stats.Expired
 	switch {
 	case !s.expires():
-	case s.cfg.LatencyMonitorThreshold == 0:
-		expireDue(s.ks, s.ex.Clock.Mono)
+	case s.Cfg.LatencyMonitorThreshold == 0:
+		expireDue(s.KS, s.Ex.Clock.Mono)
 	default:
-		begin := s.ex.Clock.Mono()
-		expireDue(s.ks, s.ex.Clock.Mono)
-		s.ex.Latency.Note("expire-cycle", s.ex.Clock.Mono()-begin)
+		begin := s.Ex.Clock.Mono()
+		expireDue(s.KS, s.Ex.Clock.Mono)
+		s.Ex.Latency.Note("expire-cycle", s.Ex.Clock.Mono()-begin)
 	}
-	if n := s.ks.Stats.Expired - expired; n > 0 && s.trace.Traces() {
-		begin := s.ex.Now.Mono
-		s.trace.Span(trace.Expire, begin, s.ex.Tick(), int(n))
+	if n := s.KS.Stats.Expired - expired; n > 0 && s.trace.Traces() {
+		begin := s.Ex.Now.Mono
+		s.trace.Span(trace.Expire, begin, s.Ex.Tick(), int(n))
 	}
 	if s.trace.Detailed() {
-		each(s.parts.expired)
+		each(s.Parts.expired)
 	}
 }
 
@@ -332,7 +332,7 @@ func expireDue(ks *store.Keyspace, mono func() int64) {
 }
 
 func (s *Server) expires() bool {
-	return !s.debugging.noExpire && !s.ks.KeepDue
+	return !s.debugging.noExpire && !s.KS.KeepDue
 }
 
 // sleep returns the time until a key expires or a timer is due; negative if neither will happen (ae.c:
@@ -347,9 +347,9 @@ func (s *Server) sleep() time.Duration {
 	}
 	left := time.Duration(-1)
 	if at, ok := s.nextDeadline(); ok {
-		left = s.ex.Clock.Until(s.asleep, at)
+		left = s.Ex.Clock.Until(s.asleep, at)
 	}
-	return s.parts.limitSleep(left)
+	return s.Parts.limitSleep(left)
 }
 
 // nextDeadline returns, by Clock.Timeline, when the next timer or key is due.
@@ -358,7 +358,7 @@ func (s *Server) nextDeadline() (at int64, ok bool) {
 	if !s.expires() {
 		return at, ok
 	}
-	if due, expires := s.ex.Clock.OnTimeline(s.ks.NextDeadline()); expires && (!ok || due < at) {
+	if due, expires := s.Ex.Clock.OnTimeline(s.KS.NextDeadline()); expires && (!ok || due < at) {
 		return due, true
 	}
 	return at, ok

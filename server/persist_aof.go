@@ -21,7 +21,7 @@ import (
 //	executePhase ── Propagation ──> Writer.Append
 //	beforeSleep ───── flush ──────> Writer.Flush ──> then write, for the replies
 type appendOnly struct {
-	p        *persistence
+	p        *Files
 	folder   aof.Folder
 	manifest *aof.Manifest // in force; nil as long as nobody has asked for it
 	writer   *aof.Writer   // nil without one
@@ -36,7 +36,7 @@ type appendOnly struct {
 	timer   *reactor.Timer
 	due     int64 // when it runs
 
-	brokenSince int64 // ms of persistence.now, when an fsync failed
+	brokenSince int64 // ms of Files.now, when an fsync failed
 
 	slow time.Duration // sleep before each write, for tests
 
@@ -45,7 +45,7 @@ type appendOnly struct {
 
 // startAOF loads the append only file and begins a new part. If there is none yet, it begins with what an older
 // server has left: the single file of versions before 7.0, or an RDB file.
-func (p *persistence) startAOF() error {
+func (p *Files) startAOF() error {
 	if err := p.aof.refused(); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (p *persistence) startAOF() error {
 // refused says what an append only file cannot do here.
 func (a *appendOnly) refused() error {
 	switch s := a.p.s; {
-	case s.cfg.Lab && !s.cfg.LabDisk:
+	case s.Cfg.Lab && !s.Cfg.LabDisk:
 		return errors.New("appendonly yes with a lab needs --lab-disk yes: a crash of the lab has to lose files, too")
 	case a.p.shares() && s.Port() == 0:
 		return errors.New("appendonly yes needs a port: each of several masters has a folder named after it")
@@ -98,8 +98,8 @@ func (a *appendOnly) begin() error {
 func (a *appendOnly) open() error {
 	p := a.p
 	a.folder = aof.Folder{
-		On: p.disk, Path: filepath.Join(p.folder(), p.s.cfg.AppendDirname), Name: p.s.cfg.AppendFilename,
-		Commands: !p.s.cfg.AOFUseRDBPreamble,
+		On: p.Disk, Path: filepath.Join(p.Folder(), p.s.Cfg.AppendDirname), Name: p.s.Cfg.AppendFilename,
+		Commands: !p.s.Cfg.AOFUseRDBPreamble,
 	}
 	if a.hasFolder() {
 		return nil
@@ -108,13 +108,13 @@ func (a *appendOnly) open() error {
 	if err := p.makeFolder(); err != nil {
 		return err
 	}
-	if err := p.disk.Mkdir(a.folder.Path); err != nil {
+	if err := p.Disk.Mkdir(a.folder.Path); err != nil {
 		return err
 	}
-	if err := p.disk.SyncDir(filepath.Dir(a.folder.Path)); err != nil {
+	if err := p.Disk.SyncDir(filepath.Dir(a.folder.Path)); err != nil {
 		return err
 	}
-	lock, err := p.disk.Lock(a.folder.Path)
+	lock, err := p.Disk.Lock(a.folder.Path)
 	if errors.Is(err, disk.ErrLocked) {
 		return fmt.Errorf("another server appends to %s: give this one another dir", a.folder.Path)
 	}
@@ -143,7 +143,7 @@ func (a *appendOnly) release() {
 }
 
 // single is the path of the file of versions before 7.0.
-func (a *appendOnly) single() string { return filepath.Join(a.p.folder(), a.folder.Name) }
+func (a *appendOnly) single() string { return filepath.Join(a.p.Folder(), a.folder.Name) }
 
 // finishMove moves that file to the folder, if a crash has kept a former start from it.
 func (a *appendOnly) finishMove(m *aof.Manifest) error {
@@ -179,11 +179,11 @@ func (a *appendOnly) upgrade() error {
 		if err := a.listen(f.Adopt(a.single())); err != nil {
 			return err
 		}
-		a.p.s.log('*', "Successfully migrated an old-style AOF file (%s) into the AOF directory (%s).", f.Name,
-			a.p.s.cfg.AppendDirname)
+		a.p.s.Log('*', "Successfully migrated an old-style AOF file (%s) into the AOF directory (%s).", f.Name,
+			a.p.s.Cfg.AppendDirname)
 		return nil
 	default:
-		a.p.s.log('*', "From now on the data are in %s, and %s is not used any more", f.Path, a.single())
+		a.p.s.Log('*', "From now on the data are in %s, and %s is not used any more", f.Path, a.single())
 	}
 	return a.listen(f.Begin(nil, a.p.writeBase))
 }
@@ -198,9 +198,9 @@ func (a *appendOnly) loadParts(l *aof.Loading, m *aof.Manifest) error {
 // well.
 func (a *appendOnly) load(from func(l *aof.Loading) error) (tail *aof.DamageError, err error) {
 	s := a.p.s
-	begin := s.ex.Clock.Mono()
-	replay := s.ex.StartReplay()
-	s.ks.Quietly(func() { err = from(a.loading(replay.Do)) })
+	begin := s.Ex.Clock.Mono()
+	replay := s.Ex.StartReplay()
+	s.KS.Quietly(func() { err = from(a.loading(replay.Do)) })
 	replay.End()
 	switch {
 	case err == nil:
@@ -208,15 +208,15 @@ func (a *appendOnly) load(from func(l *aof.Loading) error) (tail *aof.DamageErro
 		return nil, err
 	case !tail.Truncated && !tail.Torn:
 		return nil, fmt.Errorf("Bad file format reading the append only file %w", err)
-	case !s.cfg.AOFLoadTruncated:
+	case !s.Cfg.AOFLoadTruncated:
 		return nil, fmt.Errorf("Unexpected end of file reading the append only file %w. aof-load-truncated is no, so it is "+
 			"not cut off at byte %d", err, tail.Whole)
 	default:
-		s.log('#', "!!! Warning: short read while loading the AOF file %s!!!", filepath.Base(tail.File))
-		s.log('#', "AOF %s loaded anyway because aof-load-truncated is enabled: it is cut off at byte %d",
+		s.Log('#', "!!! Warning: short read while loading the AOF file %s!!!", filepath.Base(tail.File))
+		s.Log('#', "AOF %s loaded anyway because aof-load-truncated is enabled: it is cut off at byte %d",
 			tail.File, tail.Whole)
 	}
-	s.log('*', "DB loaded from append only file: %.3f seconds", float64(s.ex.Clock.Mono()-begin)/1e9)
+	s.Log('*', "DB loaded from append only file: %.3f seconds", float64(s.Ex.Clock.Mono()-begin)/1e9)
 	return tail, nil
 }
 
@@ -242,12 +242,12 @@ func (a *appendOnly) listen(part disk.File, m *aof.Manifest, err error) error {
 func (a *appendOnly) write(part disk.File, size int64) {
 	s := a.p.s
 	a.writer = aof.NewWriter(part, size)
-	a.writer.Log, a.writer.Policy = s.log, aof.PolicyOf(s.cfg.AppendFsync)
+	a.writer.Log, a.writer.Policy = s.Log, aof.PolicyOf(s.Cfg.AppendFsync)
 	if pace := a.p.hooks.pace; pace != nil {
 		pace(a.writer)
-	} else if s.cfg.SystemFiles { // a disk in memory has nothing to wait for
+	} else if s.Cfg.SystemFiles { // a disk in memory has nothing to wait for
 		a.writer.Elsewhere = elsewhere
-		a.writer.Wake = func() { s.loop.Post(func() {}) }
+		a.writer.Wake = func() { s.Loop.Post(func() {}) }
 	}
 	a.began = a.at.appended
 	a.feed()
@@ -255,8 +255,8 @@ func (a *appendOnly) write(part disk.File, size int64) {
 
 // feed appends what changes from now on. The first command is SELECT.
 func (a *appendOnly) feed() {
-	a.p.s.ex.Propagation.Listen(func(unit []byte) {
-		if now := a.p.unix(); a.p.s.cfg.AOFTimestampEnabled && now > a.stamped {
+	a.p.s.Ex.Propagation.Listen(func(unit []byte) {
+		if now := a.p.unix(); a.p.s.Cfg.AOFTimestampEnabled && now > a.stamped {
 			a.stamped = now
 			a.append(aof.Annotation(now))
 		}
@@ -274,13 +274,13 @@ func elsewhere(job func()) { go job() }
 
 // flush is what a pass does between its last command and its first reply (aof.c: flushAppendOnlyFile). If the changes
 // must be on disk now, and cannot, it ends the server: no reply may be written then.
-func (p *persistence) flush() (ok bool) {
+func (p *Files) flush() (ok bool) {
 	a := &p.aof
 	if a.writer == nil {
 		return true
 	}
 	now := p.now()
-	a.writer.NoSync = p.s.cfg.NoAppendFsyncOnRewrite && p.underWay() != nil
+	a.writer.NoSync = p.s.Cfg.NoAppendFsyncOnRewrite && p.underWay() != nil
 	if !a.isBroken() {
 		a.brokenSince = now
 	}
@@ -288,15 +288,15 @@ func (p *persistence) flush() (ok bool) {
 	if err != nil {
 		if p.s.fatal == nil {
 			p.s.fatal = fmt.Errorf("the append only file cannot be written, and appendfsync is always: %w", err)
-			p.s.log('#', "Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...")
+			p.s.Log('#', "Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...")
 		}
-		p.s.loop.Stop()
+		p.s.Loop.Stop()
 		return false
 	}
 	why := a.writer.Err()
-	p.s.ex.Refusals.Set(command.AOFFailed, why != nil)
+	p.s.Ex.Refusals.Set(command.AOFFailed, why != nil)
 	if why != nil {
-		p.s.ex.Refusals.AOFError = store.Error("MISCONF Errors writing to the AOF file: " + config.ErrorText(why))
+		p.s.Ex.Refusals.AOFError = store.Error("MISCONF Errors writing to the AOF file: " + config.ErrorText(why))
 	} else if !a.waits {
 		a.synced()
 	}
@@ -379,16 +379,16 @@ func (a *appendOnly) end() {
 		a.p.hooks.end() // Close would wait for it
 	}
 	if a.writer != nil && a.p.s.fatal == nil {
-		a.p.s.log('*', "Calling fsync() on the AOF file.")
+		a.p.s.Log('*', "Calling fsync() on the AOF file.")
 		if err := a.writer.Close(); err != nil {
-			a.p.s.log('#', "Fail to fsync the AOF file: %v.", err)
+			a.p.s.Log('#', "Fail to fsync the AOF file: %v.", err)
 		}
 	}
 	a.release()
 }
 
 // stopTimer takes back the time of the next fsync. The next flush sets it anew.
-func (p *persistence) stopTimer() {
+func (p *Files) stopTimer() {
 	if p.aof.timer != nil {
 		p.s.timers.Cancel(p.aof.timer)
 		p.aof.timer = nil

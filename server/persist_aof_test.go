@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -306,7 +307,7 @@ func TestAStartThatFailsLeavesTheFolderToOthers(t *testing.T) {
 	busy, dir := born(t, t.TempDir()), t.TempDir()
 	_, port, err := net.SplitHostPort(busy.addr)
 	require.NoError(t, err)
-	_, err = server.New(configOf(t, dir, appending("--port", port)...), func(byte, string, ...any) {})
+	_, err = node.New(configOf(t, dir, appending("--port", port)...), func(byte, string, ...any) {})
 	require.Error(t, err)
 	require.Equal(t, "OK", born(t, dir, appending()...).dial().Do("SET", "k", "v").Str)
 }
@@ -315,7 +316,7 @@ func TestWhatAnAppendOnlyFileCannotDoIsRefusedByName(t *testing.T) {
 	for args, why := range map[string]string{
 		"--lab yes": "appendonly yes with a lab needs --lab-disk yes", "--masters 2": "appendonly yes needs a port",
 	} {
-		_, err := server.NewNodes(configOf(t, t.TempDir(), appending(strings.Fields(args)...)...),
+		_, err := node.NewNodes(configOf(t, t.TempDir(), appending(strings.Fields(args)...)...),
 			func(int) server.Log { return func(byte, string, ...any) {} })
 		require.ErrorContains(t, err, why)
 	}

@@ -33,7 +33,7 @@ const (
 
 // BGSAVE [SCHEDULE | CANCEL] (rdb.c: bgsaveCommand)
 // SCHEDULE waits for the end of an AOF rewrite.
-func (p *persistence) bgsave(c *command.Call) error {
+func (p *Files) bgsave(c *command.Call) error {
 	switch {
 	case len(c.Args) == 2 && is(c.Args[1], "cancel") && c.Cmd.Offers("cancel"):
 		return p.cancel(c)
@@ -55,11 +55,11 @@ func (p *persistence) bgsave(c *command.Call) error {
 }
 
 // cancel ends a save, or forgets one that was to come.
-func (p *persistence) cancel(c *command.Call) error {
+func (p *Files) cancel(c *command.Call) error {
 	b := &p.background
 	switch {
 	case b.snapshot != nil:
-		p.s.log('*', "Background saving will be aborted due to user request")
+		p.s.Log('*', "Background saving will be aborted due to user request")
 		b.snapshot.Abort()
 		c.Status("Background saving cancelled")
 	case b.isWanted:
@@ -72,31 +72,31 @@ func (p *persistence) cancel(c *command.Call) error {
 }
 
 // beginBackground begins a save of what the keyspace is now. The log has the reason if it cannot.
-func (p *persistence) beginBackground() error { return p.beginSave(p.savedInBackground) }
+func (p *Files) beginBackground() error { return p.beginSave(p.savedInBackground) }
 
-func (p *persistence) beginSave(done func(err error)) error {
+func (p *Files) beginSave(done func(err error)) error {
 	b := &p.background
 	p.saves++
-	b.dirty, b.tried = p.s.ks.Stats.Dirty, p.unix()
+	b.dirty, b.tried = p.s.KS.Stats.Dirty, p.unix()
 	if err := p.prepare(); err != nil {
-		p.s.log('#', "Can't save in background: %v", err)
-		p.s.ex.Refusals.Set(command.SaveFailed, true)
+		p.s.Log('#', "Can't save in background: %v", err)
+		p.s.Ex.Refusals.Set(command.SaveFailed, true)
 		return err
 	}
-	p.s.log('*', "Background saving started")
+	p.s.Log('*', "Background saving started")
 	p.launch(done, func(wake, ended func()) *snapshots.Snapshot {
-		return snapshots.Begin(p.s.ks, p.forRDB(), p.path(), p.saving(), wake, ended)
+		return snapshots.Begin(p.s.KS, p.forRDB(), p.path(), p.saving(), wake, ended)
 	})
 	return nil
 }
 
 // launch begins the snapshot of a save, or of what replicas get. There is one at a time. done gets how it ended.
-func (p *persistence) launch(done func(err error), begin func(wake, ended func()) *snapshots.Snapshot) {
+func (p *Files) launch(done func(err error), begin func(wake, ended func()) *snapshots.Snapshot) {
 	b := &p.background
 	p.s.stats.Forks++
 	p.aof.at.now = false // with no-appendfsync-on-rewrite nothing is fsynced meanwhile: the next flush knows
 	var begun *snapshots.Snapshot
-	loop := p.s.loop // the writer calls these: it must not read p, which LAB CRASH replaces
+	loop := p.s.Loop // the writer calls these: it must not read p, which LAB CRASH replaces
 	begun = begin(func() { loop.Post(func() {}) }, func() {
 		loop.Post(func() {
 			if b.snapshot == begun {
@@ -104,41 +104,41 @@ func (p *persistence) launch(done func(err error), begin func(wake, ended func()
 			}
 		})
 	})
-	b.snapshot, b.done, b.began, p.pace = begun, done, p.unix(), savePace{last: p.s.ex.Clock.Mono()}
+	b.snapshot, b.done, b.began, p.pace = begun, done, p.unix(), savePace{last: p.s.Ex.Clock.Mono()}
 	if p.hooks.slowDisk() && !begun.IsStream() {
 		p.hooks.beside(func() { p.ended(begun.Finish()) })
 	}
 }
 
 // endBackground waits for the end of the snapshot.
-func (p *persistence) endBackground() { p.ended(p.background.snapshot.Wait()) }
+func (p *Files) endBackground() { p.ended(p.background.snapshot.Wait()) }
 
-func (p *persistence) ended(err error) {
+func (p *Files) ended(err error) {
 	b := &p.background
 	b.snapshot, b.took = nil, p.unix()-b.began
 	b.done(err)
 }
 
 // savedInBackground notes how a save went (rdb.c: backgroundSaveDoneHandlerDisk).
-func (p *persistence) savedInBackground(err error) {
+func (p *Files) savedInBackground(err error) {
 	b := &p.background
 	switch {
 	case err == nil:
-		p.s.log('*', "Background saving terminated with success")
-		p.s.ks.Stats.Dirty -= b.dirty
+		p.s.Log('*', "Background saving terminated with success")
+		p.s.KS.Stats.Dirty -= b.dirty
 		p.saved = p.unix()
-		p.s.ex.Refusals.Set(command.SaveFailed, false)
+		p.s.Ex.Refusals.Set(command.SaveFailed, false)
 	case errors.Is(err, snapshots.ErrAborted):
-		p.s.log('#', "Background saving aborted")
+		p.s.Log('#', "Background saving aborted")
 	default:
-		p.s.log('#', "%v", err)
-		p.s.log('#', "Background saving error")
-		p.s.ex.Refusals.Set(command.SaveFailed, true)
+		p.s.Log('#', "%v", err)
+		p.s.Log('#', "Background saving error")
+		p.s.Ex.Refusals.Set(command.SaveFailed, true)
 	}
 }
 
 // abortBackground ends the save, if there is one. The old file stays.
-func (p *persistence) abortBackground() {
+func (p *Files) abortBackground() {
 	if p.background.snapshot != nil {
 		p.background.snapshot.Abort()
 		p.endBackground()
@@ -147,18 +147,18 @@ func (p *persistence) abortBackground() {
 
 // flushed aborts a save of what FLUSHALL has deleted. With save points the empty keyspace is saved at once (db.c:
 // flushAllDataAndResetRDB). Inside of EXEC or a script that would be half of what these change, so it comes later.
-func (p *persistence) flushed() {
+func (p *Files) flushed() {
 	if p.background.snapshot != nil {
 		p.background.snapshot.Abort()
 	}
-	if p.s.cfg.Save == "" || p.s.isLoading() {
+	if p.s.Cfg.Save == "" || p.s.isLoading() {
 		return
 	}
 	p.abortBackground()
-	if p.s.ex.Depth > 0 {
-		ex := p.s.ex
+	if p.s.Ex.Depth > 0 {
+		ex := p.s.Ex
 		p.s.deferred = append(p.s.deferred, func() {
-			if p.s.ex == ex { // else LAB CRASH has cut it
+			if p.s.Ex == ex { // else LAB CRASH has cut it
 				p.flushed()
 			}
 		})
@@ -168,7 +168,7 @@ func (p *persistence) flushed() {
 }
 
 // underWay is the snapshot of a save or of a rewrite of the append only file. There is at most one.
-func (p *persistence) underWay() *snapshots.Snapshot {
+func (p *Files) underWay() *snapshots.Snapshot {
 	if p.background.snapshot != nil {
 		return p.background.snapshot
 	}
@@ -176,7 +176,7 @@ func (p *persistence) underWay() *snapshots.Snapshot {
 }
 
 // advance gives the snapshot its part of this pass. All commands of the pass are executed.
-func (p *persistence) advance() {
+func (p *Files) advance() {
 	if p.loads() {
 		p.loadOn()
 		return
@@ -185,7 +185,7 @@ func (p *persistence) advance() {
 		p.cron() // each move of the clock may reach a save point
 	}
 	if snapshot := p.underWay(); snapshot != nil {
-		clock := p.s.ex.Clock.Mono
+		clock := p.s.Ex.Clock.Mono
 		now := clock()
 		snapshot.Advance(clock, now+p.pace.allow(now))
 		p.pace.took(now, clock())
@@ -193,7 +193,7 @@ func (p *persistence) advance() {
 }
 
 // longestSleep lets the loop sleep as long as no file has to go on.
-func (p *persistence) longestSleep() time.Duration {
+func (p *Files) longestSleep() time.Duration {
 	switch {
 	case p.loads():
 		return 0
@@ -204,7 +204,7 @@ func (p *persistence) longestSleep() time.Duration {
 }
 
 // isUrgent reports whether the snapshot has work for another pass, soon.
-func (p *persistence) isUrgent() bool {
+func (p *Files) isUrgent() bool {
 	snapshot := p.underWay()
 	return snapshot != nil && snapshot.CanAdvance() || p.hooks.isBehind != nil && p.hooks.isBehind()
 }
@@ -234,7 +234,7 @@ func (p *savePace) took(from, to int64) {
 }
 
 // cron begins a save or a rewrite if it is time for one (server.c: serverCron).
-func (p *persistence) cron() {
+func (p *Files) cron() {
 	if p.s.isLoading() {
 		return
 	}
@@ -254,20 +254,20 @@ func (p *persistence) cron() {
 }
 
 // failedLately reports whether it is too early for another save.
-func (p *persistence) failedLately() bool {
-	return p.s.ex.Refusals.Has(command.SaveFailed) && p.unix()-p.background.tried <= retryDelay
+func (p *Files) failedLately() bool {
+	return p.s.Ex.Refusals.Has(command.SaveFailed) && p.unix()-p.background.tried <= retryDelay
 }
 
-func (p *persistence) savePoints() {
+func (p *Files) savePoints() {
 	now := p.unix()
 	if p.failedLately() {
 		return
 	}
-	for points := strings.Fields(p.s.cfg.Save); len(points) > 1; points = points[2:] {
+	for points := strings.Fields(p.s.Cfg.Save); len(points) > 1; points = points[2:] {
 		seconds, _ := strconv.ParseInt(points[0], 10, 64)
 		changes, _ := strconv.ParseInt(points[1], 10, 64)
-		if p.s.ks.Stats.Dirty >= changes && now-p.lastSave() > seconds {
-			p.s.log('*', "%d changes in %d seconds. Saving...", changes, seconds)
+		if p.s.KS.Stats.Dirty >= changes && now-p.lastSave() > seconds {
+			p.s.Log('*', "%d changes in %d seconds. Saving...", changes, seconds)
 			_ = p.beginBackground() // the log has the reason
 			return
 		}
@@ -275,10 +275,10 @@ func (p *persistence) savePoints() {
 }
 
 // waits reports whether cron may have to begin a save or a rewrite.
-func (p *persistence) waits() bool {
+func (p *Files) waits() bool {
 	return p.background.isWanted || p.aof.rewrite.isWanted || p.aof.isBroken() ||
-		p.s.cfg.Save != "" && p.s.ks.Stats.Dirty > 0
+		p.s.Cfg.Save != "" && p.s.KS.Stats.Dirty > 0
 }
 
 // unix is the time in unix seconds.
-func (p *persistence) unix() int64 { return p.s.ks.Now / 1000 }
+func (p *Files) unix() int64 { return p.s.KS.Now / 1000 }

@@ -2,35 +2,35 @@ package server
 
 import "github.com/miniredisd/miniredisd/command"
 
-func persistRows() []command.Row {
+func PersistRows() []command.Row {
 	const admin = command.Admin | command.NoScript
 	return []command.Row{
 		row("save", "",
 			1, admin|command.NoAsyncLoading|command.NoMulti, "server", "1.0.0",
 			"O(N) where N is the total number of keys in all databases",
-			"Saves all keys and functions to dbfilename, and serves nobody meanwhile.", (*persistence).saveCommand),
+			"Saves all keys and functions to dbfilename, and serves nobody meanwhile.", (*Files).saveCommand),
 		row("bgsave", "[SCHEDULE@3.2.2] [CANCEL@,8.1.0]",
 			-1, admin|command.NoAsyncLoading, "server", "1.0.0",
 			"O(1)",
-			"Saves all keys and functions to dbfilename while commands go on.", (*persistence).bgsave),
+			"Saves all keys and functions to dbfilename while commands go on.", (*Files).bgsave),
 		row("bgrewriteaof", "",
 			1, admin|command.NoAsyncLoading, "server", "1.0.0",
 			"O(1)",
-			"Writes the append only file anew while commands go on, as short as it can be.", (*persistence).bgrewriteaof),
+			"Writes the append only file anew while commands go on, as short as it can be.", (*Files).bgrewriteaof),
 		row("lastsave", "",
 			1, command.Loading|command.Stale|command.Fast|command.InAdmin|command.NondeterministicOutput,
 			"server", "1.0.0",
 			"O(1)",
-			"Returns the Unix time of the last save, or of the start.", (*persistence).lastSaveCommand),
+			"Returns the Unix time of the last save, or of the start.", (*Files).lastSaveCommand),
 		row("shutdown", "[save-selector: NOSAVE | SAVE] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
 			-1, admin|command.Loading|command.Stale|command.NoMulti|command.AllowBusy, "server", "1.0.0",
 			"O(N) when saving, where N is the total number of keys in all databases when saving data, otherwise O(1)",
-			"Stops the server. It saves if asked to, or if there are save points.", (*stopping).shutdown),
+			"Stops the server. It saves if asked to, or if there are save points.", (*Stopping).shutdown),
 	}
 }
 
 // SAVE (rdb.c: saveCommand)
-func (p *persistence) saveCommand(c *command.Call) error {
+func (p *Files) saveCommand(c *command.Call) error {
 	if p.background.snapshot != nil {
 		return errSaving
 	}
@@ -43,7 +43,7 @@ func (p *persistence) saveCommand(c *command.Call) error {
 }
 
 // LASTSAVE (db.c: lastsaveCommand)
-func (p *persistence) lastSaveCommand(c *command.Call) error {
+func (p *Files) lastSaveCommand(c *command.Call) error {
 	c.Int(p.lastSave())
 	return nil
 }

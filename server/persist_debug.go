@@ -9,7 +9,7 @@ import (
 )
 
 // debug are the subcommands of DEBUG that concern the files.
-func (p *persistence) debug() []debugCommand {
+func (p *Files) debug() []debugCommand {
 	return []debugCommand{
 		{"aof-flush-sleep", "<microseconds>",
 			"Makes the server sleep before each write to the append only file.", 1, 1, p.aof.slowFlush},

@@ -14,14 +14,14 @@ import (
 	"github.com/miniredisd/miniredisd/persist/rewrite"
 )
 
-// persistence keeps the data beyond the end of the process, in a file. It belongs to the goroutine that executes
+// Files keeps the data beyond the end of the process, in a file. It belongs to the goroutine that executes
 // commands. SAVE stops the loop, BGSAVE does not: persist_bgsave.go.
-type persistence struct {
+type Files struct {
 	s        *Server
-	disk     disk.FS
+	Disk     disk.FS
 	hooks    fileHooks
 	history  historyHooks
-	stopping *stopping
+	Stopping *Stopping
 
 	back int64 // ms that a lab has taken back from the clock
 
@@ -41,28 +41,28 @@ type persistence struct {
 	saveDelay  *rdb.Delay // of its keys
 }
 
-// newPersistence gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
-func newPersistence(s *Server) *persistence {
-	p := &persistence{s: s, disk: disk.System{}, release: func() {}, background: background{took: -1},
+// NewFiles gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
+func NewFiles(s *Server) *Files {
+	p := &Files{s: s, Disk: disk.System{}, release: func() {}, background: background{took: -1},
 		saveDelay: rdb.NewDelay(0), history: plainHistory()}
-	p.stopping = &stopping{s: s, p: p, asked: new(atomic.Bool)}
-	if !s.cfg.SystemFiles || s.cfg.LabDisk {
-		p.disk = disk.NewSim(s.cfg.Seed)
+	p.Stopping = &Stopping{s: s, p: p, Asked: new(atomic.Bool)}
+	if !s.Cfg.SystemFiles || s.Cfg.LabDisk {
+		p.Disk = disk.NewSim(s.Cfg.Seed)
 	}
 	p.aof.p, p.aof.rewrite.took = p, -1
 	return p
 }
 
-// startAgain makes the state that newPersistence makes, for LAB CRASH. The disk stays, with those who look at it.
-func (p *persistence) startAgain() {
+// startAgain makes the state that NewFiles makes, for LAB CRASH. The disk stays, with those who look at it.
+func (p *Files) startAgain() {
 	p.stopTimer()
-	disk, back, hooks, history, stopping := p.disk, p.back, p.hooks, p.history, p.stopping
-	*p = *newPersistence(p.s)
-	p.disk, p.back, p.hooks, p.history, p.stopping, p.aof.p = disk, back, hooks, history, stopping, p
+	disk, back, hooks, history, stopping := p.Disk, p.back, p.hooks, p.history, p.Stopping
+	*p = *NewFiles(p.s)
+	p.Disk, p.back, p.hooks, p.history, p.Stopping, p.aof.p = disk, back, hooks, history, stopping, p
 }
 
-// part is the place of the files in a pass.
-func (p *persistence) part() part {
+// Part is the place of the files in a pass.
+func (p *Files) Part() part {
 	return part{
 		self: p, configured: p.configured,
 		cron: func() (again bool) {
@@ -71,13 +71,13 @@ func (p *persistence) part() part {
 		},
 		advance: p.advance, flushed: p.flushed, beforeReplies: p.flush, longestSleep: p.longestSleep,
 		info: map[string]func(r *report){"persistence": p.info}, debug: p.debug(),
-		last: p.endLoading, end: p.end,
+		last: p.endLoading, end: p.End,
 	}
 }
 
-// folder is where the file is. Each of several masters has a folder of its own.
-func (p *persistence) folder() string {
-	dir := p.s.cfg.Relative("")
+// Folder is where the file is. Each of several masters has a folder of its own.
+func (p *Files) Folder() string {
+	dir := p.s.Cfg.Relative("")
 	if p.shares() {
 		return filepath.Join(dir, strconv.Itoa(p.s.Port()))
 	}
@@ -85,33 +85,33 @@ func (p *persistence) folder() string {
 }
 
 // shares reports whether other masters of the process use the same disk.
-func (p *persistence) shares() bool { return p.s.nodeCount > 1 && !p.s.cfg.LabDisk }
+func (p *Files) shares() bool { return p.s.nodeCount > 1 && !p.s.Cfg.LabDisk }
 
 // now is the time in ms by which the append only file is fsynced. In a lab that is the lab's time, and it never goes
 // back.
-func (p *persistence) now() int64 { return p.s.ex.Clock.Timeline(p.s.ex.Now.Mono)/1e6 + p.back }
+func (p *Files) now() int64 { return p.s.Ex.Clock.Timeline(p.s.Ex.Now.Mono)/1e6 + p.back }
 
 // clockBack keeps the time of the append only file going forward when the clock goes back by ns. The next fsync of
 // everysec comes a second later, however long ago the last one was: so a test that sets its clock sees the same always.
-func (p *persistence) clockBack(ns int64) {
+func (p *Files) clockBack(ns int64) {
 	if w := p.aof.writer; w != nil {
 		w.Begin(p.now())
 	}
 	p.back += ns / 1e6
-	to := (p.s.ex.Now.Wall - ns) / 1e6
-	p.saved, p.s.figures.started = min(p.saved, to/1000), min(p.s.figures.started, to) // a save is not in the future
+	to := (p.s.Ex.Now.Wall - ns) / 1e6
+	p.saved, p.s.Figures.Started = min(p.saved, to/1000), min(p.s.Figures.Started, to) // a save is not in the future
 	p.stopTimer()
 }
 
-func (p *persistence) path() string { return filepath.Join(p.folder(), p.s.cfg.DBFilename) }
+func (p *Files) path() string { return filepath.Join(p.Folder(), p.s.Cfg.DBFilename) }
 
 // reserve keeps other servers out of the folder from now on.
-func (p *persistence) reserve() error {
-	dir := p.folder()
+func (p *Files) reserve() error {
+	dir := p.Folder()
 	if p.reserved == dir {
 		return nil
 	}
-	lock, err := p.disk.Lock(dir)
+	lock, err := p.Disk.Lock(dir)
 	if errors.Is(err, disk.ErrLocked) {
 		return fmt.Errorf("another server keeps its data in %s: give this one another dir", dir)
 	}
@@ -123,8 +123,8 @@ func (p *persistence) reserve() error {
 	return nil
 }
 
-// end aborts what is under way in the background, ends the append only file, and lets other servers use the folder.
-func (p *persistence) end() {
+// End aborts what is under way in the background, ends the append only file, and lets other servers use the folder.
+func (p *Files) End() {
 	p.abortBackground()
 	p.aof.abortRewrite()
 	p.aof.end()
@@ -133,11 +133,11 @@ func (p *persistence) end() {
 }
 
 // exists reports whether there is a file to load, or why it cannot be read.
-func (p *persistence) exists() (bool, error) {
-	if p.s.cfg.DBFilename == "" {
+func (p *Files) exists() (bool, error) {
+	if p.s.Cfg.DBFilename == "" {
 		return false, nil
 	}
-	f, err := p.disk.Open(p.path())
+	f, err := p.Disk.Open(p.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -148,30 +148,30 @@ func (p *persistence) exists() (bool, error) {
 	return true, f.Close()
 }
 
-// start loads what there is. With the system's files, Run does that in its first passes: the server listens already. A
+// Start loads what there is. With the system's files, Run does that in its first passes: the server listens already. A
 // disk in memory has nothing to wait for.
-func (p *persistence) start() error {
-	if err := p.aof.refused(); err != nil && p.s.cfg.AppendOnly {
+func (p *Files) Start() error {
+	if err := p.aof.refused(); err != nil && p.s.Cfg.AppendOnly {
 		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. Exiting", err)}
 	}
-	if p.s.loadsInRun {
-		p.s.inbox.posted = append(p.s.inbox.posted, func() { p.loadBeside(p.loadAll, p.started) })
+	if p.s.LoadsInRun {
+		p.s.Inbox.posted = append(p.s.Inbox.posted, func() { p.loadBeside(p.loadAll, p.started) })
 		return nil
 	}
 	err := p.loadAll()
 	if err != nil {
-		p.end()
+		p.End()
 	}
 	return err
 }
 
 // loadAll loads the append only file or the RDB file, if there is one (server.c: loadDataFromDisk). A master whose port
 // the system chooses has no folder yet, so it starts empty.
-func (p *persistence) loadAll() error {
+func (p *Files) loadAll() error {
 	var err error
 	what := "Nothing was changed. Exiting"
 	switch {
-	case p.s.cfg.AppendOnly:
+	case p.s.Cfg.AppendOnly:
 		err, what = p.startAOF(), "Exiting"
 	case p.shares() && p.s.Port() == 0:
 	default:
@@ -184,25 +184,25 @@ func (p *persistence) loadAll() error {
 		p.advise(err)
 		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. %s", err, what)}
 	}
-	p.s.ex.ResetStats() // no client has sent these commands
+	p.s.Ex.ResetStats() // no client has sent these commands
 	return nil
 }
 
 // started continues the start of the server after the loading in Run, or ends it.
-func (p *persistence) started(err error) {
+func (p *Files) started(err error) {
 	if err == nil {
-		err = p.s.parts.start()
+		err = p.s.Parts.Start()
 	}
 	if err != nil {
 		p.s.fatal = err
-		p.s.loop.Stop()
+		p.s.Loop.Stop()
 		return
 	}
-	p.s.loaded()
+	p.s.NotifyLoaded()
 }
 
 // loadRDB loads the file, if there is one.
-func (p *persistence) loadRDB() error {
+func (p *Files) loadRDB() error {
 	found, err := p.exists()
 	if err == nil && found {
 		if err = p.reserve(); err == nil {
@@ -214,7 +214,7 @@ func (p *persistence) loadRDB() error {
 
 // loadAtStart loads the file of an earlier run. Replicas and the master may know the history that it names. What has
 // expired meanwhile, replicas still have (server.c: loadDataFromDisk).
-func (p *persistence) loadAtStart() error {
+func (p *Files) loadAtStart() error {
 	type key struct {
 		db   int
 		name string
@@ -227,7 +227,7 @@ func (p *persistence) loadAtStart() error {
 	}
 	if p.history.restore(l.Stream) {
 		for _, k := range late {
-			p.s.ex.Propagation.KeyGone(p.s.ks.DBs[k.db], k.name, p.s.cfg.LazyExpire)
+			p.s.Ex.Propagation.KeyGone(p.s.KS.DBs[k.db], k.name, p.s.Cfg.LazyExpire)
 		}
 	}
 	return nil
@@ -240,55 +240,55 @@ type LoadError struct{ error }
 func (e *LoadError) Unwrap() error { return e.error }
 
 // load loads the file. With merge, keys and libraries of the file replace those that exist.
-func (p *persistence) load(merge bool) error { return p.loadBy(p.rdbLoading(merge)) }
+func (p *Files) load(merge bool) error { return p.loadBy(p.rdbLoading(merge)) }
 
 // loadBy loads the file. On a replica nothing has expired: the master says when.
-func (p *persistence) loadBy(l *rdb.Loading) error {
-	begin := p.s.ex.Clock.Mono()
-	p.s.ks.Loading = p.s.cfg.ReplicaOf != ""
+func (p *Files) loadBy(l *rdb.Loading) error {
+	begin := p.s.Ex.Clock.Mono()
+	p.s.KS.Loading = p.s.Cfg.ReplicaOf != ""
 	err := l.Load(p.from(), p.path())
-	p.s.ks.Loading = false
+	p.s.KS.Loading = false
 	p.loaded, p.expired = l.Loaded, l.Expired
 	if err == nil {
-		p.s.log('*', "DB loaded from disk: %.3f seconds", float64(p.s.ex.Clock.Mono()-begin)/1e9)
+		p.s.Log('*', "DB loaded from disk: %.3f seconds", float64(p.s.Ex.Clock.Mono()-begin)/1e9)
 	}
 	return err
 }
 
 // adoptFile makes the file of a master the file of this server.
-func (p *persistence) adoptFile(path string) error {
-	if p.s.cfg.DBFilename == "" {
-		return p.disk.Remove(path)
+func (p *Files) adoptFile(path string) error {
+	if p.s.Cfg.DBFilename == "" {
+		return p.Disk.Remove(path)
 	}
-	if err := p.disk.Rename(path, p.path()); err != nil {
+	if err := p.Disk.Rename(path, p.path()); err != nil {
 		return err
 	}
 	p.saved = p.unix()
-	if p.s.cfg.RDBDelSyncFiles && p.isOff() {
-		p.s.log('*', "Removing the RDB file obtained from the master. This replica has persistence disabled")
-		return p.disk.Remove(p.path())
+	if p.s.Cfg.RDBDelSyncFiles && p.isOff() {
+		p.s.Log('*', "Removing the RDB file obtained from the master. This replica has persistence disabled")
+		return p.Disk.Remove(p.path())
 	}
-	return p.disk.SyncDir(p.folder())
+	return p.Disk.SyncDir(p.Folder())
 }
 
 // isOff reports whether no file is written without a command that asks for it (server.c: allPersistenceDisabled).
-func (p *persistence) isOff() bool { return p.s.cfg.Save == "" && !p.s.cfg.AppendOnly }
+func (p *Files) isOff() bool { return p.s.Cfg.Save == "" && !p.s.Cfg.AppendOnly }
 
 // save writes the file (rdb.c: rdbSave). The log has the reason if it cannot.
-func (p *persistence) save() error {
+func (p *Files) save() error {
 	err := p.write()
 	if err != nil {
-		p.s.log('#', "%v", err)
+		p.s.Log('#', "%v", err)
 		return err
 	}
-	p.s.log('*', "DB saved on disk")
-	p.s.ks.Stats.Dirty = 0
+	p.s.Log('*', "DB saved on disk")
+	p.s.KS.Stats.Dirty = 0
 	p.saved = p.unix()
-	p.s.ex.Refusals.Set(command.SaveFailed, false)
+	p.s.Ex.Refusals.Set(command.SaveFailed, false)
 	return nil
 }
 
-func (p *persistence) write() error {
+func (p *Files) write() error {
 	if err := p.prepare(); err != nil {
 		return err
 	}
@@ -296,8 +296,8 @@ func (p *persistence) write() error {
 }
 
 // prepare makes sure that there is a folder for the file, and that it belongs to this server.
-func (p *persistence) prepare() error {
-	if p.s.cfg.DBFilename == "" {
+func (p *Files) prepare() error {
+	if p.s.Cfg.DBFilename == "" {
 		return errors.New("Failed opening the temp RDB file for saving: dbfilename is empty")
 	}
 	if err := p.makeFolder(); err != nil {
@@ -307,75 +307,75 @@ func (p *persistence) prepare() error {
 }
 
 // makeFolder makes the folder of one of several masters.
-func (p *persistence) makeFolder() error {
+func (p *Files) makeFolder() error {
 	if !p.shares() {
 		return nil
 	}
-	dir := p.folder()
-	if err := p.disk.Mkdir(dir); err != nil {
+	dir := p.Folder()
+	if err := p.Disk.Mkdir(dir); err != nil {
 		return err
 	}
-	return p.disk.SyncDir(filepath.Dir(dir))
+	return p.Disk.SyncDir(filepath.Dir(dir))
 }
 
 // writeTo writes all keys and functions to a file.
-func (p *persistence) writeTo(path string) error {
+func (p *Files) writeTo(path string) error {
 	saving := p.saving()
-	saving.Keys = p.s.ks
+	saving.Keys = p.s.KS
 	return rdb.Save(p.forRDB(), path, saving)
 }
 
 // forRDB and forBase are the disk for a file that is written at once, and perhaps in the background.
-func (p *persistence) forRDB() disk.FS { return p.spread(p.s.cfg.RDBSaveIncrementalFsync) }
+func (p *Files) forRDB() disk.FS { return p.spread(p.s.Cfg.RDBSaveIncrementalFsync) }
 
-func (p *persistence) forBase() disk.FS { return p.spread(p.s.cfg.AOFRewriteIncrementalFsync) }
+func (p *Files) forBase() disk.FS { return p.spread(p.s.Cfg.AOFRewriteIncrementalFsync) }
 
-func (p *persistence) spread(isOn bool) disk.FS {
+func (p *Files) spread(isOn bool) disk.FS {
 	if isOn {
-		return disk.Spread{FS: p.disk}
+		return disk.Spread{FS: p.Disk}
 	}
-	return p.disk
+	return p.Disk
 }
 
 // writeBase is writeTo for the base of an append only file.
-func (p *persistence) writeBase(path string) error {
+func (p *Files) writeBase(path string) error {
 	saving := p.savingBase()
-	saving.Keys = p.s.ks
+	saving.Keys = p.s.KS
 	return rdb.Save(p.forBase(), path, saving)
 }
 
 // savingBase is saving for the base of an append only file (aof.c: rewriteAppendOnlyFile).
-func (p *persistence) savingBase() *rdb.Saving {
+func (p *Files) savingBase() *rdb.Saving {
 	saving := p.saving()
 	saving.Base = true
-	if p.s.cfg.AOFUseRDBPreamble {
+	if p.s.Cfg.AOFUseRDBPreamble {
 		return saving
 	}
 	saving.As = rewrite.Begin
-	if p.s.cfg.AOFTimestampEnabled {
+	if p.s.Cfg.AOFTimestampEnabled {
 		saving.Stamp = p.unix()
 	}
 	return saving
 }
 
 // saving returns what a file gets besides the keys.
-func (p *persistence) saving() *rdb.Saving {
-	d := p.s.ex.Table.Dialect
+func (p *Files) saving() *rdb.Saving {
+	d := p.s.Ex.Table.Dialect
 	version := d.RedisVersion
 	if d.DumpVersion >= rdb.FormatValkey {
 		version = d.Version
 	}
-	p.saveDelay.Set(p.s.cfg.RDBKeySaveDelay)
+	p.saveDelay.Set(p.s.Cfg.RDBKeySaveDelay)
 	return &rdb.Saving{
-		Now: p.s.ks.Now, Libraries: p.s.ex.Scripts.Code().Libraries,
-		Compress: p.s.cfg.RDBCompression, Checksum: p.s.cfg.RDBChecksum,
-		Format: p.format(), Version: version, UsedMemory: p.s.figures.usedMemory(),
+		Now: p.s.KS.Now, Libraries: p.s.Ex.Scripts.Code().Libraries,
+		Compress: p.s.Cfg.RDBCompression, Checksum: p.s.Cfg.RDBChecksum,
+		Format: p.format(), Version: version, UsedMemory: p.s.Figures.usedMemory(),
 		Delay: p.saveDelay, Stream: p.history.place(),
 	}
 }
 
 // format is the version of the RDB format that this dialect writes.
-func (p *persistence) format() int { return max(rdb.FormatRedis, p.s.ex.Table.Dialect.DumpVersion) }
+func (p *Files) format() int { return max(rdb.FormatRedis, p.s.Ex.Table.Dialect.DumpVersion) }
 
 // lastSave is in unix seconds: of the last save, or of the start.
-func (p *persistence) lastSave() int64 { return max(p.saved, p.s.figures.started/1000) }
+func (p *Files) lastSave() int64 { return max(p.saved, p.s.Figures.Started/1000) }

@@ -7,7 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/persist/aof"
 )
 
-func (p *persistence) info(r *report) {
+func (p *Files) info(r *report) {
 	b := &p.background
 	isSaving, current, percent, status := 0, int64(-1), 0.0, "ok"
 	all, copied := 0, 0
@@ -19,7 +19,7 @@ func (p *persistence) info(r *report) {
 			percent = 100 * float64(copied) / float64(all)
 		}
 	}
-	if p.s.ex.Refusals.Has(command.SaveFailed) {
+	if p.s.Ex.Refusals.Has(command.SaveFailed) {
 		status = "err"
 	}
 	a := &p.aof
@@ -30,17 +30,17 @@ func (p *persistence) info(r *report) {
 	if a.rewrite.failed {
 		rewriteStatus = "err"
 	}
-	r.fields("loading", number(p.s.isLoading()), "async_loading", number(p.s.ex.Refusals.Has(command.LoadsAside)),
+	r.fields("loading", OneIf(p.s.isLoading()), "async_loading", OneIf(p.s.Ex.Refusals.Has(command.LoadsAside)),
 		"current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
 		"current_save_keys_total", all,
-		"rdb_changes_since_last_save", p.s.ks.Stats.Dirty, "rdb_bgsave_in_progress", isSaving,
+		"rdb_changes_since_last_save", p.s.KS.Stats.Dirty, "rdb_bgsave_in_progress", isSaving,
 		"rdb_last_save_time", p.lastSave(),
 		"rdb_last_bgsave_status", status, "rdb_last_bgsave_time_sec", b.took, "rdb_current_bgsave_time_sec", current,
 		"rdb_saves", p.saves, "rdb_last_cow_size", 0,
 		"rdb_last_load_keys_expired", p.expired, "rdb_last_load_keys_loaded", p.loaded,
-		"aof_enabled", number(a.isOn()), "aof_rewrite_in_progress", isRewriting,
-		"aof_rewrite_scheduled", number(a.rewrite.isWanted), "aof_last_rewrite_time_sec", a.rewrite.took,
+		"aof_enabled", OneIf(a.isOn()), "aof_rewrite_in_progress", isRewriting,
+		"aof_rewrite_scheduled", OneIf(a.rewrite.isWanted), "aof_last_rewrite_time_sec", a.rewrite.took,
 		"aof_current_rewrite_time_sec", currentRewrite, "aof_last_bgrewrite_status", rewriteStatus,
 		"aof_rewrites", a.rewrite.count, "aof_rewrites_consecutive_failures", a.rewrite.failures,
 		"aof_last_write_status", a.writeStatus(), "aof_last_cow_size", 0,
@@ -50,8 +50,8 @@ func (p *persistence) info(r *report) {
 		if a.writer != nil {
 			st = a.writer.State()
 		}
-		r.fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", number(a.rewrite.isWanted),
-			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", number(st.Syncing), "aof_delayed_fsync", st.Delayed)
+		r.fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", OneIf(a.rewrite.isWanted),
+			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", OneIf(st.Syncing), "aof_delayed_fsync", st.Delayed)
 	}
 	if p.s.isLoading() {
 		p.infoLoading(r)
@@ -59,7 +59,7 @@ func (p *persistence) info(r *report) {
 }
 
 // infoLoading says how far a loading is, and how long it may still last.
-func (p *persistence) infoLoading(r *report) {
+func (p *Files) infoLoading(r *report) {
 	w := &p.progress
 	usedMemory := int64(0)
 	if w.rdb != nil {

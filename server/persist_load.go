@@ -21,11 +21,11 @@ func (a *appendOnly) loading(do func(args [][]byte) error) *aof.Loading {
 		},
 		Stamp: func(int64) {},
 		Part: func(part aof.Part, size int64) {
-			p.s.log('*', "Loading %s: %d bytes", part.Name, size)
+			p.s.Log('*', "Loading %s: %d bytes", part.Name, size)
 			p.progress.total = max(p.progress.total, size)
 		},
 		Base: func(from io.Reader, size int64, path string) (int64, io.Reader, error) {
-			p.s.log('*', "Reading RDB base file on AOF loading...")
+			p.s.Log('*', "Reading RDB base file on AOF loading...")
 			l := p.rdbLoading(false)
 			n, rest, err := l.ReadBase(from, size, path)
 			p.loaded, p.expired = l.Loaded, l.Expired
@@ -35,29 +35,29 @@ func (a *appendOnly) loading(do func(args [][]byte) error) *aof.Loading {
 }
 
 // rdbLoading returns where the content of an RDB file goes.
-func (p *persistence) rdbLoading(merge bool) *rdb.Loading {
+func (p *Files) rdbLoading(merge bool) *rdb.Loading {
 	l := &rdb.Loading{
-		Keys: p.s.ks, Merge: merge, Checksum: p.s.cfg.RDBChecksum && !p.s.ex.AnyChecksum, Log: p.s.log, Each: p.loadedKey,
-		Library: func(code []byte) error { return p.s.ex.Scripts.LoadLibrary(code, merge) },
+		Keys: p.s.KS, Merge: merge, Checksum: p.s.Cfg.RDBChecksum && !p.s.Ex.AnyChecksum, Log: p.s.Log, Each: p.loadedKey,
+		Library: func(code []byte) error { return p.s.Ex.Scripts.LoadLibrary(code, merge) },
 	}
 	p.progress.rdb = l
 	return l
 }
 
 // advise says which program looks at a damaged file. Redis names its redis-check-aof and redis-check-rdb.
-func (p *persistence) advise(err error) {
+func (p *Files) advise(err error) {
 	var commands *aof.DamageError
 	var keys *rdb.DamageError
 	switch {
-	case !p.s.cfg.SystemFiles:
+	case !p.s.Cfg.SystemFiles:
 	case errors.As(err, &commands):
 		path := commands.File
 		if filepath.Dir(path) == p.aof.folder.Path {
 			path = p.aof.folder.Path
 		}
-		p.s.log('#', "miniredisd check --fix %s says what is whole, and writes it to a copy", absolute(path))
+		p.s.Log('#', "miniredisd check --fix %s says what is whole, and writes it to a copy", absolute(path))
 	case errors.As(err, &keys):
-		p.s.log('#', "miniredisd check %s says what the file has, and where it is damaged", absolute(keys.File))
+		p.s.Log('#', "miniredisd check %s says what the file has, and where it is damaged", absolute(keys.File))
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 //
 // The goroutine that executes commands makes the coroutine, resumes it and ends it: Go refuses another thread.
 type loading struct {
-	p      *persistence
+	p      *Files
 	next   func() (struct{}, bool)
 	stop   func()
 	pause  func(struct{}) bool
@@ -54,42 +54,42 @@ type progress struct {
 }
 
 // loads reports whether the server's own files are being loaded.
-func (p *persistence) loads() bool { return p.loading != nil }
+func (p *Files) loads() bool { return p.loading != nil }
 
 // loadBeside calls load as a coroutine, and done when it is over.
-func (p *persistence) loadBeside(load func() error, done func(err error)) {
-	l := &loading{p: p, done: done, mark: int64(p.s.cfg.LoadingInterval)}
+func (p *Files) loadBeside(load func() error, done func(err error)) {
+	l := &loading{p: p, done: done, mark: int64(p.s.Cfg.LoadingInterval)}
 	l.next, l.stop = iter.Pull(func(yield func(struct{}) bool) {
 		l.pause = yield
 		l.err = load()
 		l.over = true
 	})
 	p.loading, p.progress = l, progress{began: p.unix()}
-	p.s.ex.Refusals.Set(command.LoadsFiles, true)
+	p.s.Ex.Refusals.Set(command.LoadsFiles, true)
 	p.loadOn()
 }
 
 // loadOn gives the coroutine its part of a pass.
-func (p *persistence) loadOn() {
+func (p *Files) loadOn() {
 	l := p.loading
 	l.run(func() { l.next() })
 	if l.over {
 		p.loading = nil
-		p.s.ex.Refusals.Set(command.LoadsFiles, false)
+		p.s.Ex.Refusals.Set(command.LoadsFiles, false)
 		l.done(l.err)
 	}
 }
 
 // run calls what resumes the coroutine.
 func (l *loading) run(resume func()) {
-	ks := l.p.s.ks
+	ks := l.p.s.KS
 	ks.Loading = l.replay
 	ks.Quietly(resume)
 	l.replay, ks.Loading = ks.Loading, false
 }
 
 // endLoading ends the coroutine, if there is one. The keys so far stay.
-func (p *persistence) endLoading() {
+func (p *Files) endLoading() {
 	l := p.loading
 	if l == nil {
 		return
@@ -97,7 +97,7 @@ func (p *persistence) endLoading() {
 	p.loading = nil
 	l.gone = true
 	l.run(l.stop)
-	p.s.ex.Refusals.Set(command.LoadsFiles, false)
+	p.s.Ex.Refusals.Set(command.LoadsFiles, false)
 }
 
 // rest goes back to the loop. An error means that it shall load no more.
@@ -110,17 +110,17 @@ func (l *loading) rest() error {
 }
 
 // loadedKey is called after each key of an RDB file, which ends at a byte of it.
-func (p *persistence) loadedKey(end int64) error {
+func (p *Files) loadedKey(end int64) error {
 	slept, l := p.delay(), p.loading
 	if l == nil || end < l.mark && !slept {
 		return nil
 	}
-	l.mark = end + int64(p.s.cfg.LoadingInterval)
+	l.mark = end + int64(p.s.Cfg.LoadingInterval)
 	return l.rest()
 }
 
 // loadedCommand is called after each command of an append only file.
-func (p *persistence) loadedCommand() error {
+func (p *Files) loadedCommand() error {
 	slept, l := p.delay(), p.loading
 	if l == nil {
 		return nil
@@ -131,14 +131,14 @@ func (p *persistence) loadedCommand() error {
 	return l.rest()
 }
 
-// restInScript is rest in the middle of a slow script, which is executed again.
-func (p *persistence) restInScript() (stop bool) { return p.loading != nil && p.loading.rest() != nil }
+// RestInScript is rest in the middle of a slow script, which is executed again.
+func (p *Files) RestInScript() (stop bool) { return p.loading != nil && p.loading.rest() != nil }
 
 // delay makes each key last key-load-delay microseconds, for tests. The loop stands still meanwhile, for a millisecond
 // or more at once. A delay of -n makes each nth key last one microsecond, where Redis draws a number (debug.c:
 // debugDelay).
-func (p *persistence) delay() (slept bool) {
-	us, w := p.s.cfg.KeyLoadDelay, &p.progress
+func (p *Files) delay() (slept bool) {
+	us, w := p.s.Cfg.KeyLoadDelay, &p.progress
 	if us == 0 {
 		return false
 	}
@@ -157,11 +157,11 @@ func (p *persistence) delay() (slept bool) {
 }
 
 // from is the disk to load from.
-func (p *persistence) from() disk.FS {
+func (p *Files) from() disk.FS {
 	if p.loading == nil {
-		return p.disk
+		return p.Disk
 	}
-	return pacedDisk{p.disk, p.loading}
+	return pacedDisk{p.Disk, p.loading}
 }
 
 // pacedDisk is a disk for the coroutine: its files count what is read, and take a rest inside large values.

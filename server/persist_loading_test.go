@@ -13,6 +13,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -27,7 +28,7 @@ func slowly(args ...string) []string {
 // startError is why a server does not start.
 func startError(t *testing.T, cfg *config.Config) error {
 	t.Helper()
-	masters, err := server.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	masters, err := node.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	require.NoError(t, err)
 	return masters.Run()
 }

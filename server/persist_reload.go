@@ -14,7 +14,7 @@ const (
 
 // reload saves the data, deletes them and loads them again (debug.c: debugCommand). NOSAVE loads what is there. Other
 // clients are served meanwhile, unless DEBUG RELOAD is in a transaction.
-func (p *persistence) reload(c *command.Call, options [][]byte) error {
+func (p *Files) reload(c *command.Call, options [][]byte) error {
 	if c.Ex.Scripts.Running() { // reloading would delete the running function
 		return store.Error("ERR DEBUG RELOAD is not allowed from scripts")
 	}
@@ -50,38 +50,38 @@ func (p *persistence) reload(c *command.Call, options [][]byte) error {
 	return nil
 }
 
-func (p *persistence) saveAndLoad(save, flush, merge bool) error {
-	listens := p.s.ex.Propagation.IsOn() && p.s.cfg.ReplicaOf == ""
-	for listens && !p.s.ks.ExpireDue() { // nobody would hear of what expires while loading
+func (p *Files) saveAndLoad(save, flush, merge bool) error {
+	listens := p.s.Ex.Propagation.IsOn() && p.s.Cfg.ReplicaOf == ""
+	for listens && !p.s.KS.ExpireDue() { // nobody would hear of what expires while loading
 	}
 	p.abortBackground() // Redis lets it go on, and then its file replaces the newer one
 	if save && p.save() != nil {
 		return errPlain
 	}
 	if found, err := p.exists(); !found {
-		p.s.log('#', "DEBUG RELOAD: there is no file %s (%v)", p.path(), err)
+		p.s.Log('#', "DEBUG RELOAD: there is no file %s (%v)", p.path(), err)
 		return errReload
 	}
 	if flush {
-		p.s.ex.Empty()
+		p.s.Ex.Empty()
 	}
 	if err := p.load(merge); err != nil {
-		p.s.log('#', "DEBUG RELOAD: %v", err)
+		p.s.Log('#', "DEBUG RELOAD: %v", err)
 		return errReload
 	}
-	p.s.log('*', "DB reloaded by DEBUG RELOAD")
+	p.s.Log('*', "DB reloaded by DEBUG RELOAD")
 	return nil
 }
 
 // loadFor makes the client of a command wait for load, which begins when the commands of the pass are executed.
-func (p *persistence) loadFor(c *command.Call, load func() error) {
-	w, ex := waiter{p.s.running, c.Sess.Commands}, p.s.ex
+func (p *Files) loadFor(c *command.Call, load func() error) {
+	w, ex := waiter{p.s.running, c.Sess.Commands}, p.s.Ex
 	c.Await(func(out *resp.Writer) { out.Error(errGivenUp.Error()) })
 	answer := func(err error) {
 		if !w.isOn() {
 			return
 		}
-		p.s.ex.Answer(&w.by.sess, func(out *resp.Writer) {
+		p.s.Ex.Answer(&w.by.sess, func(out *resp.Writer) {
 			if err != nil {
 				out.Error(err.Error())
 				return
@@ -91,11 +91,11 @@ func (p *persistence) loadFor(c *command.Call, load func() error) {
 	}
 	p.s.deferred = append(p.s.deferred, func() {
 		switch {
-		case p.s.ex != ex: // LAB CRASH has come first: these are other keys
+		case p.s.Ex != ex: // LAB CRASH has come first: these are other keys
 			answer(errGivenUp)
 		case p.loads():
-			answer(p.s.ex.Table.ErrLoading())
-		case p.s.loadsInRun:
+			answer(p.s.Ex.Table.ErrLoading())
+		case p.s.LoadsInRun:
 			p.loadBeside(load, answer)
 		default:
 			answer(load())

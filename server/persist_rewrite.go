@@ -39,7 +39,7 @@ const (
 )
 
 // BGREWRITEAOF (aof.c: bgrewriteaofCommand)
-func (p *persistence) bgrewriteaof(c *command.Call) error {
+func (p *Files) bgrewriteaof(c *command.Call) error {
 	r := &p.aof.rewrite
 	switch {
 	case r.snapshot != nil:
@@ -59,7 +59,7 @@ func (p *persistence) bgrewriteaof(c *command.Call) error {
 func (a *appendOnly) beginRewrite() error {
 	p, r := a.p, &a.rewrite
 	if err := a.turn(); err != nil {
-		p.s.log('#', "Can't rewrite append only file in background: %v", err)
+		p.s.Log('#', "Can't rewrite append only file in background: %v", err)
 		r.failed = true
 		r.failures++
 		return err
@@ -67,22 +67,22 @@ func (a *appendOnly) beginRewrite() error {
 	r.count++
 	p.s.stats.Forks++
 	a.at.now = false
-	saving, job, keep, on := p.savingBase(), r.job, p.s.cfg.AOFDisableAutoGC, p.forBase()
+	saving, job, keep, on := p.savingBase(), r.job, p.s.Cfg.AOFDisableAutoGC, p.forBase()
 	write := func(fill func(to io.Writer) error) error {
 		return job.Write(func(path string) error { return rdb.SaveBy(on, path, fill) }, keep)
 	}
 	var begun *snapshots.Snapshot
-	loop := p.s.loop // the writer calls these: it must not read p, which LAB CRASH replaces
-	begun = snapshots.BeginBy(p.s.ks, write, saving, func() { loop.Post(func() {}) }, func() {
+	loop := p.s.Loop // the writer calls these: it must not read p, which LAB CRASH replaces
+	begun = snapshots.BeginBy(p.s.KS, write, saving, func() { loop.Post(func() {}) }, func() {
 		loop.Post(func() {
 			if r.snapshot == begun {
 				a.endRewrite()
 			}
 		})
 	})
-	p.s.log('*', "Background append only file rewriting started")
+	p.s.Log('*', "Background append only file rewriting started")
 	r.snapshot, r.began, r.isWanted = begun, p.unix(), false
-	p.pace = savePace{last: p.s.ex.Clock.Mono()}
+	p.pace = savePace{last: p.s.Ex.Clock.Mono()}
 	if p.hooks.slowDisk() {
 		p.hooks.beside(func() { a.rewritten(begun.Finish()) })
 	}
@@ -108,13 +108,13 @@ func (a *appendOnly) turn() (err error) {
 	case a.waits:
 		kind = aof.Apart
 	}
-	a.folder.Commands = !a.p.s.cfg.AOFUseRDBPreamble
+	a.folder.Commands = !a.p.s.Cfg.AOFUseRDBPreamble
 	job, part, err := a.folder.Rewrite(a.manifest, kind)
 	if err != nil {
 		return err
 	}
 	if kind != aof.Alone {
-		a.p.s.log('*', "Creating AOF incr file %s on background rewrite", job.PartName())
+		a.p.s.Log('*', "Creating AOF incr file %s on background rewrite", job.PartName())
 	}
 	switch {
 	case kind == aof.Alone:
@@ -155,7 +155,7 @@ func (a *appendOnly) ready() error {
 func (a *appendOnly) endRewrite() { a.rewritten(a.rewrite.snapshot.Wait()) }
 
 func (a *appendOnly) rewritten(err error) {
-	r, log := &a.rewrite, a.p.s.log
+	r, log := &a.rewrite, a.p.s.Log
 	a.manifest = r.job.Manifest
 	r.snapshot, r.took = nil, a.p.unix()-r.began
 	switch {
@@ -191,7 +191,7 @@ func (a *appendOnly) rewritten(err error) {
 
 // unlisten appends nothing any more.
 func (a *appendOnly) unlisten() {
-	ex := a.p.s.ex
+	ex := a.p.s.Ex
 	ex.Propagation.Listen(nil)
 	a.writer = nil
 	ex.Refusals.Set(command.AOFFailed, false)
@@ -221,7 +221,7 @@ func (a *appendOnly) isBroken() bool { return a.writer != nil && a.writer.Broken
 
 // beginDue begins a rewrite if the file has grown enough since the last one.
 func (a *appendOnly) beginDue() {
-	cfg := a.p.s.cfg
+	cfg := a.p.s.Cfg
 	if a.writer == nil || a.waits || cfg.AutoAOFRewritePercentage == 0 {
 		return
 	}
@@ -230,7 +230,7 @@ func (a *appendOnly) beginDue() {
 	if size <= cfg.AutoAOFRewriteMinSize || growth < int64(cfg.AutoAOFRewritePercentage) || a.limited() {
 		return
 	}
-	a.p.s.log('*', "Starting automatic rewriting of AOF on %d%% growth", growth)
+	a.p.s.Log('*', "Starting automatic rewriting of AOF on %d%% growth", growth)
 	_ = a.beginRewrite() // the log has the reason
 }
 
@@ -263,7 +263,7 @@ func (a *appendOnly) limited() bool {
 	}
 	r.delay = min(max(2*r.delay, 1), delayMost)
 	r.next = now + 60*r.delay
-	a.p.s.log('#', "Background AOF rewrite has repeatedly failed and triggered the limit, will retry in %d minutes",
+	a.p.s.Log('#', "Background AOF rewrite has repeatedly failed and triggered the limit, will retry in %d minutes",
 		r.delay)
 	return true
 }
@@ -272,12 +272,12 @@ func (a *appendOnly) limited() bool {
 func (a *appendOnly) mayEnd(force bool) bool {
 	switch {
 	case a.waits && a.rewrite.snapshot != nil && !force:
-		a.p.s.log('#', "Writing initial AOF, can't exit.")
+		a.p.s.Log('#', "Writing initial AOF, can't exit.")
 		return false
 	case a.waits && a.rewrite.snapshot != nil:
-		a.p.s.log('#', "Writing initial AOF. Exit anyway.")
+		a.p.s.Log('#', "Writing initial AOF. Exit anyway.")
 	case a.rewrite.snapshot != nil:
-		a.p.s.log('#', "There is a child rewriting the AOF. Killing it!")
+		a.p.s.Log('#', "There is a child rewriting the AOF. Killing it!")
 	}
 	a.abortRewrite()
 	return true
@@ -285,10 +285,10 @@ func (a *appendOnly) mayEnd(force bool) bool {
 
 // clean removes the history that aof-disable-auto-gc has kept.
 func (a *appendOnly) clean() {
-	if a.p.s.cfg.AOFDisableAutoGC || a.manifest == nil || a.rewrite.snapshot != nil {
+	if a.p.s.Cfg.AOFDisableAutoGC || a.manifest == nil || a.rewrite.snapshot != nil {
 		return
 	}
 	if err := a.folder.Clean(a.manifest); err != nil {
-		a.p.s.log('#', "Can't remove the history of the append only file: %v", err)
+		a.p.s.Log('#', "Can't remove the history of the append only file: %v", err)
 	}
 }

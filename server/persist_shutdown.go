@@ -17,16 +17,16 @@ const errShutdown store.Error = "ERR Errors trying to SHUTDOWN. Check logs."
 // shutdownWords say how a server ends.
 type shutdownWords struct{ save, nosave, now, force bool }
 
-// stopping is an end that waits. It waits for replicas that lag behind, so that they get everything (server.c:
+// Stopping is an end that waits. It waits for replicas that lag behind, so that they get everything (server.c:
 // prepareForShutdown), and writes are held back meanwhile. A signal also waits for a script that has changed keys.
 //
 //	SHUTDOWN, SIGTERM ── begin ──> replicas are asked for their offsets
 //	executePhase ── advance ──> each replica has everything, or shutdown-timeout is over ──> finish
 //
 // The timeout is one of real seconds: a server with a lab whose clock stands still must end, too.
-type stopping struct {
+type Stopping struct {
 	s     *Server
-	p     *persistence
+	p     *Files
 	on    bool
 	how   shutdownWords
 	until int64 // ns, by Clock.Mono
@@ -35,11 +35,11 @@ type stopping struct {
 
 	signalled bool         // SIGTERM or SIGINT wants the end, once it may come
 	interrupt bool         // it was SIGINT
-	asked     *atomic.Bool // Terminate was called, and the end was neither aborted nor impossible
+	Asked     *atomic.Bool // Terminate was called, and the end was neither aborted nor impossible
 }
 
-// part is the place of an end that waits in a pass.
-func (e *stopping) part() part {
+// Part is the place of an end that waits in a pass.
+func (e *Stopping) Part() part {
 	return part{self: e, advance: e.advance, inScript: e.advance, terminate: e.terminate, info: map[string]func(r *report){
 		"shutdown_in_milliseconds": func(r *report) {
 			if e.on {
@@ -50,15 +50,15 @@ func (e *stopping) part() part {
 }
 
 // terminate makes the loop obey a signal. Any goroutine may call it.
-func (e *stopping) terminate(interrupt bool) {
-	e.asked.Store(true)
-	e.s.loop.Post(func() { e.signal(interrupt) })
+func (e *Stopping) terminate(interrupt bool) {
+	e.Asked.Store(true)
+	e.s.Loop.Post(func() { e.signal(interrupt) })
 }
 
 // SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT] (db.c: shutdownCommand)
 // The event loop stops, unless the data cannot be saved. No other command of this pass is executed. ABORT is possible
 // while an end waits: for replicas, for a slow script, or because cron is paused.
-func (e *stopping) shutdown(c *command.Call) error {
+func (e *Stopping) shutdown(c *command.Call) error {
 	s := e.s
 	var how shutdownWords
 	abort := false
@@ -96,145 +96,145 @@ func (e *stopping) shutdown(c *command.Call) error {
 		return errShutdown
 	}
 	s.running.sess.CloseAfterReply = true
-	s.listeners.close() // a client that loses its connection must not get a new one
+	s.Listeners.Close() // a client that loses its connection must not get a new one
 	return nil
 }
 
 // abort is SHUTDOWN ABORT (server.c: abortShutdown).
-func (e *stopping) abort(c *command.Call) error {
+func (e *Stopping) abort(c *command.Call) error {
 	switch {
 	case e.on:
 		e.cancel()
 	case e.signalled:
 		e.signalled = false
-		e.asked.Store(false)
+		e.Asked.Store(false)
 	default:
 		return store.Error("ERR No shutdown in progress.")
 	}
-	e.s.log('*', "Shutdown manually aborted.")
+	e.s.Log('*', "Shutdown manually aborted.")
 	c.OK()
 	return nil
 }
 
 // begin reports whether the server has to wait for replicas before it ends. SHUTDOWN NOSAVE cuts a slow script at once,
 // also if another end waits.
-func (e *stopping) begin(how shutdownWords, cuts bool) bool {
+func (e *Stopping) begin(how shutdownWords, cuts bool) bool {
 	if e.on && !cuts {
 		return true
 	}
 	s := e.s
-	s.log('*', "User requested shutdown...")
-	timeout := time.Duration(s.cfg.ShutdownTimeout) * time.Second
+	s.Log('*', "User requested shutdown...")
+	timeout := time.Duration(s.Cfg.ShutdownTimeout) * time.Second
 	if cuts || how.now || timeout == 0 || e.p.history.haveAll() {
 		return false
 	}
-	e.on, e.how, e.until = true, how, s.ex.Clock.Mono()+int64(timeout) // Server.now stands still during a script
-	e.timer = s.loop.After(timeout, func() time.Duration { return 0 }) // advance looks at the time
+	e.on, e.how, e.until = true, how, s.Ex.Clock.Mono()+int64(timeout) // Server.now stands still during a script
+	e.timer = s.Loop.After(timeout, func() time.Duration { return 0 }) // advance looks at the time
 	switch {
-	case s.ex.Refusals.Has(command.Pauses):
-	case s.ex.Depth > 0: // a slow script runs
+	case s.Ex.Refusals.Has(command.Pauses):
+	case s.Ex.Depth > 0: // a slow script runs
 		e.p.history.ask()
 	default:
 		s.deferred = append(s.deferred, e.p.history.ask)
 	}
 	s.pausing.begin(byShutdown, command.PausesWrites, forever)
-	s.log('*', "Waiting for replicas before shutting down.")
+	s.Log('*', "Waiting for replicas before shutting down.")
 	return true
 }
 
 // await makes the client of a SHUTDOWN wait for its end.
-func (e *stopping) await(c *command.Call) {
+func (e *Stopping) await(c *command.Call) {
 	e.waits = append(e.waits, waiter{e.s.running, c.Sess.Commands})
 	c.Await(func(out *resp.Writer) { out.Error(string(errShutdown)) })
 }
 
 // advance ends the server once it has not to wait any more. All commands of the pass are executed, or a slow script
 // runs, which the end cuts.
-func (e *stopping) advance() {
+func (e *Stopping) advance() {
 	if e.signalled {
 		e.obeySignal()
 	}
 	switch {
-	case !e.on, e.s.ex.Clock.Mono() < e.until && !e.p.history.haveAll(), e.savesHalf(e.how):
+	case !e.on, e.s.Ex.Clock.Mono() < e.until && !e.p.history.haveAll(), e.savesHalf(e.how):
 		return
 	}
 	if !e.finish(e.how) {
 		e.cancel()
 		return
 	}
-	e.s.listeners.close() // a client that loses its connection must not get a new one
+	e.s.Listeners.Close() // a client that loses its connection must not get a new one
 }
 
 // cancel makes the server go on (server.c: cancelShutdown).
-func (e *stopping) cancel() {
+func (e *Stopping) cancel() {
 	if e.timer != nil {
-		e.s.loop.Cancel(e.timer)
+		e.s.Loop.Cancel(e.timer)
 	}
 	for _, w := range e.waits {
 		if w.isOn() {
-			e.s.ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Error(string(errShutdown)) })
+			e.s.Ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Error(string(errShutdown)) })
 		}
 	}
-	e.asked.Store(false)
-	*e = stopping{s: e.s, p: e.p, asked: e.asked}
+	e.Asked.Store(false)
+	*e = Stopping{s: e.s, p: e.p, Asked: e.Asked}
 	e.s.pausing.end(byShutdown)
 }
 
 // finish saves what has to be saved and stops the loop (server.c: finishShutdown). If the data cannot be saved, the
 // server goes on, unless force.
-func (e *stopping) finish(how shutdownWords) bool {
+func (e *Stopping) finish(how shutdownWords) bool {
 	s := e.s
 	e.p.history.logLag()
 	if e.p.background.snapshot != nil {
-		s.log('#', "A save in the background is in progress. Aborting it!")
+		s.Log('#', "A save in the background is in progress. Aborting it!")
 		e.p.abortBackground()
 	}
 	if !e.p.aof.mayEnd(how.force) {
-		s.log('#', "Errors trying to shut down the server. Check the logs for more information.")
+		s.Log('#', "Errors trying to shut down the server. Check the logs for more information.")
 		return false
 	}
 	if e.saves(how) {
-		s.log('*', "Saving the final RDB snapshot before exiting.")
-		delay := s.cfg.RDBKeySaveDelay
-		s.cfg.RDBKeySaveDelay = 0 // a test that has failed in the middle must not wait for its end
+		s.Log('*', "Saving the final RDB snapshot before exiting.")
+		delay := s.Cfg.RDBKeySaveDelay
+		s.Cfg.RDBKeySaveDelay = 0 // a test that has failed in the middle must not wait for its end
 		err := e.p.save()
-		s.cfg.RDBKeySaveDelay = delay
+		s.Cfg.RDBKeySaveDelay = delay
 		switch {
 		case err != nil && how.force:
-			s.log('#', "Error trying to save the DB. Exit anyway.")
+			s.Log('#', "Error trying to save the DB. Exit anyway.")
 		case err != nil:
-			s.log('#', "Error trying to save the DB, can't exit.")
-			s.log('#', "Errors trying to shut down the server. Check the logs for more information.")
+			s.Log('#', "Error trying to save the DB, can't exit.")
+			s.Log('#', "Errors trying to shut down the server. Check the logs for more information.")
 			return false
 		}
 	}
-	s.loop.Stop()
+	s.Loop.Stop()
 	return true
 }
 
 // saves reports whether the end of the server is a save.
-func (e *stopping) saves(how shutdownWords) bool {
-	return (how.save || e.s.cfg.Save != "" && !how.nosave) && !e.s.isLoading()
+func (e *Stopping) saves(how shutdownWords) bool {
+	return (how.save || e.s.Cfg.Save != "" && !how.nosave) && !e.s.isLoading()
 }
 
 // savesHalf reports whether the end of the server would save half of what a script or a transaction does.
-func (e *stopping) savesHalf(how shutdownWords) bool { return e.saves(how) && e.s.ex.HasHalf() }
+func (e *Stopping) savesHalf(how shutdownWords) bool { return e.saves(how) && e.s.Ex.HasHalf() }
 
 // signal is SIGTERM or SIGINT.
-func (e *stopping) signal(interrupt bool) {
+func (e *Stopping) signal(interrupt bool) {
 	e.signalled, e.interrupt = true, interrupt
 	if e.obeySignal(); e.signalled && !e.s.debugging.cronPaused {
-		e.s.log('*', "Waiting for a script that has changed keys before saving. SHUTDOWN NOSAVE cuts it.")
+		e.s.Log('*', "Waiting for a script that has changed keys before saving. SHUTDOWN NOSAVE cuts it.")
 	}
 }
 
 // obeySignal does what shutdown-on-sigterm or shutdown-on-sigint says. It waits while DEBUG PAUSE-CRON pauses cron. A
 // save also waits for the end of a script that has changed keys: they have a half of it.
-func (e *stopping) obeySignal() {
+func (e *Stopping) obeySignal() {
 	s := e.s
-	words := strings.Fields(s.cfg.ShutdownOnSigterm)
+	words := strings.Fields(s.Cfg.ShutdownOnSigterm)
 	if e.interrupt {
-		words = strings.Fields(s.cfg.ShutdownOnSigint)
+		words = strings.Fields(s.Cfg.ShutdownOnSigint)
 	}
 	has := func(word string) bool { return slices.Contains(words, word) }
 	how := shutdownWords{save: has("save"), nosave: has("nosave"), force: has("force"), now: has("now")}
@@ -246,7 +246,7 @@ func (e *stopping) obeySignal() {
 		return
 	}
 	if !e.finish(how) {
-		e.asked.Store(false)
-		s.log('#', "SIGTERM received but errors trying to shut down the server, check the logs for more information")
+		e.Asked.Store(false)
+		s.Log('#', "SIGTERM received but errors trying to shut down the server, check the logs for more information")
 	}
 }

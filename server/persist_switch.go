@@ -9,23 +9,23 @@ import (
 )
 
 // configured follows CONFIG SET.
-func (p *persistence) configured(name string) error {
+func (p *Files) configured(name string) error {
 	switch name {
 	case "appendonly":
 		return p.aof.setAppendOnly()
 	case "rdb-key-save-delay":
-		p.saveDelay.Set(p.s.cfg.RDBKeySaveDelay)
+		p.saveDelay.Set(p.s.Cfg.RDBKeySaveDelay)
 	case "aof-disable-auto-gc":
 		p.aof.clean()
 	case "appendfsync":
-		p.aof.follow(p.s.cfg)
+		p.aof.follow(p.s.Cfg)
 	}
 	return nil
 }
 
 // setAppendOnly follows CONFIG SET appendonly (config.c: updateAppendonly).
 func (a *appendOnly) setAppendOnly() error {
-	switch on := a.p.s.cfg.AppendOnly; {
+	switch on := a.p.s.Cfg.AppendOnly; {
 	case on && !a.isOn():
 		return a.switchOn()
 	case !on && a.isOn():
@@ -42,19 +42,19 @@ func (a *appendOnly) isOn() bool { return a.writer != nil || a.waits }
 func (a *appendOnly) switchOn() error {
 	p := a.p
 	if err := a.ready(); err != nil {
-		p.s.log('#', "The append only file cannot begin: %v", err)
+		p.s.Log('#', "The append only file cannot begin: %v", err)
 		return errors.New("Unable to turn on AOF. Check server logs.")
 	}
 	a.waits = true
 	switch {
 	case p.background.snapshot != nil:
 		a.rewrite.isWanted = true
-		p.s.log('*', "AOF was enabled but there is already another background operation. An AOF background was scheduled to "+
+		p.s.Log('*', "AOF was enabled but there is already another background operation. An AOF background was scheduled to "+
 			"start when possible.")
 		return nil
-	case p.s.ex.Depth > 0:
+	case p.s.Ex.Depth > 0:
 		a.rewrite.isWanted = true
-		p.s.log('*', "AOF was enabled during a transaction. An AOF background was scheduled to start when possible.")
+		p.s.Log('*', "AOF was enabled during a transaction. An AOF background was scheduled to start when possible.")
 		return nil
 	}
 	a.abortRewrite() // it has no part for the commands from now on
@@ -71,7 +71,7 @@ func (a *appendOnly) switchOff() {
 	a.waits, a.rewrite.isWanted = false, false
 	if a.writer != nil {
 		if err := a.writer.Close(); err != nil {
-			a.p.s.log('#', "Fail to fsync the AOF file: %v", err)
+			a.p.s.Log('#', "Fail to fsync the AOF file: %v", err)
 		}
 	}
 	a.unlisten()
@@ -113,17 +113,17 @@ func (a *appendOnly) drainAndLoad() error {
 		err = a.loadInPlace(m)
 	}
 	if err != nil {
-		a.p.s.log('#', "DEBUG LOADAOF: %v", err)
+		a.p.s.Log('#', "DEBUG LOADAOF: %v", err)
 		return store.Error("ERR Error trying to load the AOF files, check server logs.")
 	}
-	a.p.s.ks.Stats.Dirty = 0
-	a.p.s.log('*', "Append Only File loaded by DEBUG LOADAOF")
+	a.p.s.KS.Stats.Dirty = 0
+	a.p.s.Log('*', "Append Only File loaded by DEBUG LOADAOF")
 	return nil
 }
 
 // loadInPlace loads without appending what it executes.
 func (a *appendOnly) loadInPlace(m *aof.Manifest) error {
-	ex := a.p.s.ex
+	ex := a.p.s.Ex
 	ex.Propagation.Listen(nil)
 	ex.Empty()
 	_, err := a.load(func(l *aof.Loading) error { return a.loadParts(l, m) })

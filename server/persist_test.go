@@ -14,13 +14,14 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/server"
 )
 
 // life is a server on the system's files, from its start to its end.
 type life struct {
 	t       *testing.T
-	masters server.Nodes
+	masters node.Nodes
 	addr    string
 	ended   chan error
 	loaded  chan bool // gets a value from each master
@@ -57,7 +58,7 @@ func bornLoading(t *testing.T, dir string, args ...string) *life {
 	t.Helper()
 	l := &life{t: t, ended: make(chan error, 1)}
 	var err error
-	l.masters, err = server.NewNodes(configOf(t, dir, args...), func(int) server.Log { return l.note })
+	l.masters, err = node.NewNodes(configOf(t, dir, args...), func(int) server.Log { return l.note })
 	require.NoError(t, err)
 	l.addr, l.loaded = l.masters.Addrs()[0], make(chan bool, len(l.masters))
 	for _, s := range l.masters {

@@ -11,7 +11,7 @@ type figures struct {
 	s        *Server
 	rates    rates
 	start    int64 // monotonic ns
-	started  int64 // unix ms
+	Started  int64 // unix ms
 	runID    string
 	peakMem  int // bytes
 	process  process
@@ -56,7 +56,7 @@ func (f *figures) sample() {
 	}
 	r.taken++
 	*r.back(1) = sample{f.s.now, [rateCount]int64{
-		f.s.ex.Stats.Commands, f.s.stats.NetIn, f.s.stats.NetOut, f.s.stats.Passes, f.s.stats.Busy,
+		f.s.Ex.Stats.Commands, f.s.stats.NetIn, f.s.stats.NetOut, f.s.stats.Passes, f.s.stats.Busy,
 	}}
 }
 
@@ -80,11 +80,11 @@ func (r *rates) mean(i int) float64 {
 
 // countPass ends a pass and counts it.
 func (s *Server) countPass() {
-	s.asleep = s.ex.Clock.Mono()
+	s.asleep = s.Ex.Clock.Mono()
 	took := s.asleep - s.now
 	s.stats.Busy += took
 	s.stats.LongestPass = max(s.stats.LongestPass, took)
-	s.stats.MostCommands = max(s.stats.MostCommands, s.ex.Stats.Commands-s.before)
+	s.stats.MostCommands = max(s.stats.MostCommands, s.Ex.Stats.Commands-s.before)
 }
 
 // countTraffic adds what c's connection has counted (networking.c: readQueryFromClient, writeToClient).
@@ -95,7 +95,7 @@ func (s *Server) countTraffic(c *client) {
 		s.stats.ReplicaOut += c.NetOut
 	}
 	c.netIn += c.NetIn
-	c.netOut += c.NetOut
+	c.CountedNetOut += c.NetOut
 	c.NetIn, c.NetOut = 0, 0
 }
 

@@ -20,7 +20,7 @@ import (
 // remembers the old one with its end. Its replicas come again, hear of the new ID, and go on.
 
 // isTop reports whether this server is a master, so that the stream is its own.
-func (r *replicas) isTop() bool { return r.s.follow.host == "" }
+func (r *replicas) isTop() bool { return r.s.Follow.host == "" }
 
 // relay adds bytes of the master's stream, which were executed.
 func (r *replicas) relay(b []byte) {
@@ -33,7 +33,7 @@ func (r *replicas) relay(b []byte) {
 // sends only what is missing (replication.c: replicationCacheMasterUsingMyself).
 func (r *replicas) demote() {
 	r.asksAcks = false
-	r.s.ex.Propagation.Replicate(nil)
+	r.s.Ex.Propagation.Replicate(nil)
 }
 
 // adopt makes the data those of a master, after a full synchronization. Replicas have to come again. A master of before
@@ -65,7 +65,7 @@ func (r *replicas) goOnAs(id string) {
 func (r *replicas) takeOver() {
 	st := &r.stream
 	st.Shift(r.newID())
-	r.s.log('*', "Setting secondary replication ID to %s, valid up to offset: %d. New replication ID is %s", st.ID2,
+	r.s.Log('*', "Setting secondary replication ID to %s, valid up to offset: %d. New replication ID is %s", st.ID2,
 		st.Second, st.ID)
 	r.closeAll()
 	r.alone = r.now()
@@ -77,7 +77,7 @@ func (r *replicas) takeOver() {
 // reset forgets the history: nobody can go on with it.
 func (r *replicas) reset() {
 	r.closeAll()
-	r.s.ex.Propagation.Replicate(nil)
+	r.s.Ex.Propagation.Replicate(nil)
 	r.stream.End(r.newID())
 }
 
@@ -94,7 +94,7 @@ func (r *replicas) closeAll() {
 
 // isMyMaster reports whether a client is the server that this one follows, as far as it has told where it listens.
 func (r *replicas) isMyMaster(c *client) bool {
-	f := &r.s.follow
+	f := &r.s.Follow
 	if f.link == nil {
 		return false
 	}
@@ -113,11 +113,11 @@ func (r *replicas) newID() string {
 
 // place is what a file says of its keys' place in the history (rdb.c: rdbPopulateSaveInfo).
 func (r *replicas) place() *rdb.Replication {
-	st, f := &r.stream, &r.s.follow
+	st, f := &r.stream, &r.s.Follow
 	db, whole := 0, true
 	switch {
 	case r.isTop() && st.Active:
-		db, whole = r.s.ex.Propagation.Selected()
+		db, whole = r.s.Ex.Propagation.Selected()
 	case f.isUp():
 		db = f.link.client.sess.DB
 	case f.known:
@@ -139,8 +139,8 @@ func (r *replicas) restore(from rdb.Replication) (goesOn bool) {
 	}
 	st := &r.stream
 	st.ID, st.Offset = from.ID, from.Offset
-	if r.s.cfg.ReplicaOf != "" {
-		r.s.follow.known, r.s.follow.db = true, from.DB
+	if r.s.Cfg.ReplicaOf != "" {
+		r.s.Follow.known, r.s.Follow.db = true, from.DB
 		return false
 	}
 	st.Shift(r.newID())
@@ -162,9 +162,9 @@ func (r *replicas) debug() []debugCommand {
 
 // changeID is DEBUG CHANGE-REPL-ID (replication.c: changeReplicationId).
 func (r *replicas) changeID(c *command.Call, _ [][]byte) error {
-	r.s.log('*', "Changing replication IDs after receiving change-repl-id")
+	r.s.Log('*', "Changing replication IDs after receiving change-repl-id")
 	r.stream.ID, r.stream.ID2, r.stream.Second = r.newID(), replication.NoID, -1
-	r.s.follow.known = false
+	r.s.Follow.known = false
 	c.OK()
 	return nil
 }

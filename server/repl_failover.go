@@ -18,7 +18,7 @@ import (
 //
 // The pause ends with the reply to PSYNC. Then the writes that were held back get READONLY.
 type failover struct {
-	s     *replState
+	s     *Role
 	state failoverState
 	host  string // of the replica, "" for any
 	port  int64
@@ -75,12 +75,12 @@ func (v *failover) failoverCommand(c *command.Call) error {
 	}
 	v.host, v.port, v.force, v.state = want.host, want.port, want.force, waitsForSync
 	if v.host != "" {
-		v.s.log('*', "FAILOVER requested to %s:%d.", v.host, v.port)
+		v.s.Log('*', "FAILOVER requested to %s:%d.", v.host, v.port)
 	} else {
-		v.s.log('*', "FAILOVER requested to any replica.")
+		v.s.Log('*', "FAILOVER requested to any replica.")
 	}
 	if ms > 0 {
-		v.until = v.s.replicas.now() + ms*int64(time.Millisecond)
+		v.until = v.s.Replicas.now() + ms*int64(time.Millisecond)
 		v.timer = v.s.at(v.until, func() { v.timer = nil }) // advance looks at the time
 	}
 	v.s.pausing.begin(byFailover, command.PausesWrites, forever)
@@ -118,7 +118,7 @@ func parseFailover(args [][]byte) (want failover, ms int64, err error) {
 
 // check says why a failover cannot begin.
 func (v *failover) check(want *failover, ms int64) error {
-	r := &v.s.replicas
+	r := &v.s.Replicas
 	switch {
 	case v.state != noFailover:
 		return errFailoverTwice
@@ -156,23 +156,23 @@ func (v *failover) advance() {
 	if v.state != waitsForSync {
 		return
 	}
-	if v.until != 0 && v.s.replicas.now() >= v.until {
+	if v.until != 0 && v.s.Replicas.now() >= v.until {
 		if !v.force {
 			v.abort("Replica never caught up before timeout")
 			return
 		}
-		v.s.log('*', "FAILOVER to %s:%d time out exceeded, failing over.", v.host, v.port)
+		v.s.Log('*', "FAILOVER to %s:%d time out exceeded, failing over.", v.host, v.port)
 		v.handOver()
 		return
 	}
-	for _, c := range v.s.replicas.all {
+	for _, c := range v.s.Replicas.all {
 		rep := replicaOf(c)
-		if c.closed || rep.state != online || rep.acked != v.s.replicas.stream.Offset {
+		if c.closed || rep.state != online || rep.acked != v.s.Replicas.stream.Offset {
 			continue
 		}
-		if v.host == "" || c == v.s.replicas.find(v.host, v.port) {
+		if v.host == "" || c == v.s.Replicas.find(v.host, v.port) {
 			v.host, v.port = rep.host(c), rep.port
-			v.s.log('*', "Failover target %s:%d is synced, failing over.", v.host, v.port)
+			v.s.Log('*', "Failover target %s:%d is synced, failing over.", v.host, v.port)
 			v.handOver()
 			return
 		}
@@ -182,7 +182,7 @@ func (v *failover) advance() {
 // handOver makes this server a replica of the target.
 func (v *failover) handOver() {
 	v.state = handsOver
-	v.s.follow.follow(v.host, int(v.port))
+	v.s.Follow.follow(v.host, int(v.port))
 }
 
 // done ends the failover: the target has become the master.
@@ -207,12 +207,12 @@ func (v *failover) refused() {
 // abort ends the failover, and this server stays the master (replication.c: abortFailover).
 func (v *failover) abort(why string) {
 	if v.host != "" {
-		v.s.log('*', "FAILOVER to %s:%d aborted: %s", v.host, v.port, why)
+		v.s.Log('*', "FAILOVER to %s:%d aborted: %s", v.host, v.port, why)
 	} else {
-		v.s.log('*', "FAILOVER to any replica aborted: %s", why)
+		v.s.Log('*', "FAILOVER to any replica aborted: %s", why)
 	}
 	if v.state == handsOver {
-		v.s.follow.promote()
+		v.s.Follow.promote()
 	}
 	v.done()
 }
@@ -220,17 +220,17 @@ func (v *failover) abort(why string) {
 // takeOver makes this server the master, because its master asks for that by PSYNC ID offset FAILOVER.
 func (v *failover) takeOver(c *command.Call) error {
 	s := v.s
-	s.log('*', "Failover request received for replid %s.", c.Args[1])
+	s.Log('*', "Failover request received for replid %s.", c.Args[1])
 	switch {
-	case s.replicas.isTop():
+	case s.Replicas.isTop():
 		return errNotMaster
-	case !strings.EqualFold(string(c.Args[1]), s.replicas.stream.ID):
+	case !strings.EqualFold(string(c.Args[1]), s.Replicas.stream.ID):
 		return errOtherHistory
 	case c.Sess.Index >= 0 && replicaOf(s.running) != nil && s.link.refuses(s.running) != nil:
 		return s.link.refuses(s.running) // before the promotion: the refusal makes the other server a master again
 	}
-	s.follow.promote()
-	s.log('*', "MASTER MODE enabled (failover request from '%s')", s.clients.describe(s.clients.of(c.Sess)))
+	s.Follow.promote()
+	s.Log('*', "MASTER MODE enabled (failover request from '%s')", s.clients.describe(s.clients.of(c.Sess)))
 	return nil
 }
 

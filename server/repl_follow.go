@@ -21,7 +21,7 @@ import (
 //
 // So everything that a master causes happens where commands are executed, between those of clients.
 type following struct {
-	s    *replState
+	s    *Role
 	host string // of the master, "" if this server is a master
 	port int
 
@@ -45,7 +45,7 @@ type following struct {
 // replPeriod is how often a replica acknowledges, and looks at its link (replication.c: replicationCron).
 const replPeriod = time.Second
 
-func followRows() []command.Row {
+func FollowRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Stale | command.NoAsyncLoading
 	const syntax = "(args: (host-port: host port:integer) | (no-one: NO ONE))"
 	return []command.Row{
@@ -80,7 +80,7 @@ func (f *following) replicaOf(c *command.Call) error {
 	if is(c.Args[1], "no") && is(c.Args[2], "one") {
 		if f.host != "" {
 			f.promote()
-			f.s.log('*', "MASTER MODE enabled (user request from '%s')", by)
+			f.s.Log('*', "MASTER MODE enabled (user request from '%s')", by)
 		}
 		c.OK()
 		return nil
@@ -90,12 +90,12 @@ func (f *following) replicaOf(c *command.Call) error {
 	switch {
 	case c.Sess.Replica || c.Sess.Monitor:
 		return errReplicaFollows
-	case !ok || port < 0 || port > maxPort:
+	case !ok || port < 0 || port > MaxPort:
 		return errMasterPort
-	case f.s.bubble != nil && !f.isSelf(host, int(port)) && peerAt(f.s, host, int(port)) == nil:
+	case f.s.Bubble != nil && !f.isSelf(host, int(port)) && peerAt(f.s, host, int(port)) == nil:
 		return errBubbleLink
 	case f.host != "" && strings.EqualFold(f.host, host) && f.port == int(port):
-		f.s.log('*', "REPLICAOF would result into synchronization with the master we are already connected with. "+
+		f.s.Log('*', "REPLICAOF would result into synchronization with the master we are already connected with. "+
 			"No operation performed.")
 		c.Status(alreadyFollows)
 		return nil
@@ -103,21 +103,21 @@ func (f *following) replicaOf(c *command.Call) error {
 		return errOwnMaster
 	}
 	f.follow(host, int(port))
-	f.s.log('*', "REPLICAOF %s:%d enabled (user request from '%s')", host, port, by)
+	f.s.Log('*', "REPLICAOF %s:%d enabled (user request from '%s')", host, port, by)
 	c.OK()
 	return nil
 }
 
-// start obeys the directive replicaof.
-func (f *following) start() error {
-	host, port, ok := strings.Cut(f.s.cfg.ReplicaOf, " ")
+// Start obeys the directive replicaof.
+func (f *following) Start() error {
+	host, port, ok := strings.Cut(f.s.Cfg.ReplicaOf, " ")
 	n, err := strconv.Atoi(port)
 	switch {
 	case !ok || err != nil || f.host != "":
 		return nil
 	case f.isSelf(host, n):
 		return errOwnMaster
-	case f.s.bubble != nil && peerAt(f.s, host, n) == nil:
+	case f.s.Bubble != nil && peerAt(f.s, host, n) == nil:
 		return errBubbleLink
 	}
 	known, db := f.known, f.db // from the file
@@ -132,42 +132,42 @@ func (f *following) follow(host string, port int) {
 	f.leave()
 	if f.host == "" {
 		f.s.link.demoted(port)
-		f.timer = f.s.loop.After(replPeriod, f.tick)
-		f.s.replicas.demote()
+		f.timer = f.s.Loop.After(replPeriod, f.tick)
+		f.s.Replicas.demote()
 		f.known, f.db = true, 0 // the new master begins with SELECT
 		f.doubtExec()
 	}
 	f.endWaits()
 	f.host, f.port = host, port
-	f.s.cfg.ReplicaOf = host + " " + strconv.Itoa(port)
+	f.s.Cfg.ReplicaOf = host + " " + strconv.Itoa(port)
 	f.configure()
-	f.s.replicas.countGood()
-	f.s.log('*', "Connecting to MASTER %s:%d", host, port)
+	f.s.Replicas.countGood()
+	f.s.Log('*', "Connecting to MASTER %s:%d", host, port)
 	f.connect()
 }
 
 // doubtExec forgets the place in the stream if the EXEC that changes the role changes keys, too. No stream has these
 // changes.
 func (f *following) doubtExec() {
-	ex := f.s.ex
+	ex := f.s.Ex
 	if ex.Depth == 0 {
 		return
 	}
 	f.known = !ex.HasHalf()
-	dirty := f.s.ks.Stats.Dirty
-	f.s.deferred = append(f.s.deferred, func() { f.known = f.known && f.s.ks.Stats.Dirty == dirty })
+	dirty := f.s.KS.Stats.Dirty
+	f.s.deferred = append(f.s.deferred, func() { f.known = f.known && f.s.KS.Stats.Dirty == dirty })
 }
 
 // promote makes the server a master. Its data go on with a new ID. The old one counts up to here (replication.c:
 // replicationUnsetMaster).
 func (f *following) promote() {
 	f.leave()
-	f.s.loop.Cancel(f.timer)
+	f.s.Loop.Cancel(f.timer)
 	f.s.link.promoted()
-	f.host, f.s.cfg.ReplicaOf, f.known, f.downSince = "", "", false, 0
-	f.s.replicas.takeOver()
+	f.host, f.s.Cfg.ReplicaOf, f.known, f.downSince = "", "", false, 0
+	f.s.Replicas.takeOver()
 	f.configure()
-	f.s.replicas.countGood()
+	f.s.Replicas.countGood()
 }
 
 // leave ends the link for good. What came of a full synchronization is thrown away.
@@ -185,7 +185,7 @@ func (f *following) stop() {
 		return
 	}
 	f.leave()
-	f.s.loop.Cancel(f.timer)
+	f.s.Loop.Cancel(f.timer)
 	f.host, f.known, f.db, f.downSince = "", false, 0, 0
 	f.configure()
 }
@@ -202,19 +202,19 @@ func (f *following) diverge() {
 // stream any more (replication.c: replicationAttachToNewMaster).
 func (f *following) forget() {
 	f.known = false
-	f.s.replicas.reset()
+	f.s.Replicas.reset()
 }
 
 // configure tells the executor what a replica may do.
 func (f *following) configure() {
-	cfg, r, follows := f.s.cfg, &f.s.ex.Refusals, f.host != ""
+	cfg, r, follows := f.s.Cfg, &f.s.Ex.Refusals, f.host != ""
 	r.Set(command.IsReplica, follows)
 	r.Set(command.ReadOnlyReplica, follows && cfg.ReplicaReadOnly)
 	r.Set(command.StaleReplica, follows && !cfg.ReplicaServeStaleData && !f.isUp())
 	if follows && !cfg.ReplicaReadOnly {
-		f.s.ex.Propagation.Watch(f.remember)
+		f.s.Ex.Propagation.Watch(f.remember)
 	} else {
-		f.s.ex.Propagation.Watch(nil)
+		f.s.Ex.Propagation.Watch(nil)
 	}
 	if !follows {
 		f.forgetOwn()
@@ -245,7 +245,7 @@ func (f *following) end() {
 func (f *following) endWaits() {
 	for _, c := range f.s.clients.byAge() {
 		if c.sess.Hold == command.Blocked && !f.s.link.waitsOn(c) {
-			f.s.ex.Unblock(&c.sess, command.ErrRoleChanged)
+			f.s.Ex.Unblock(&c.sess, command.ErrRoleChanged)
 			c.sess.CloseAfterReply = true
 		}
 	}
@@ -259,7 +259,7 @@ func (f *following) role(c *command.Call) {
 	c.Int(int64(f.port))
 	c.BulkString(f.state())
 	if f.isUp() {
-		c.Int(f.s.replicas.stream.Offset)
+		c.Int(f.s.Replicas.stream.Offset)
 	} else {
 		c.Int(-1)
 	}

@@ -4,17 +4,17 @@ import "fmt"
 
 // info writes what INFO says of the link to the master.
 func (f *following) info(to *report) {
-	cfg := f.s.cfg
+	cfg := f.s.Cfg
 	status, heard := "down", int64(-1)
 	if f.isUp() {
 		status, heard = "up", (f.s.now-f.link.heard)/1e9
 	}
-	offset := f.s.replicas.stream.Offset
+	offset := f.s.Replicas.stream.Offset
 	if !f.known {
 		offset = 1
 	}
 	to.fields("master_host", f.host, "master_port", f.port, "master_link_status", status,
-		"master_last_io_seconds_ago", heard, "master_sync_in_progress", number(f.sync != nil),
+		"master_last_io_seconds_ago", heard, "master_sync_in_progress", OneIf(f.sync != nil),
 		"slave_read_repl_offset", offset+f.readOnly(), "slave_repl_offset", offset)
 	if y := f.sync; y != nil {
 		percent, silent := 0.0, int64(0)
@@ -36,8 +36,8 @@ func (f *following) info(to *report) {
 		}
 		to.fields("master_link_down_since_seconds", since)
 	}
-	to.fields("slave_priority", cfg.ReplicaPriority, "slave_read_only", number(cfg.ReplicaReadOnly),
-		"replica_announced", number(cfg.ReplicaAnnounced))
+	to.fields("slave_priority", cfg.ReplicaPriority, "slave_read_only", OneIf(cfg.ReplicaReadOnly),
+		"replica_announced", OneIf(cfg.ReplicaAnnounced))
 }
 
 // readOnly is how many bytes of the stream were read and are not executed.

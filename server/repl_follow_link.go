@@ -58,11 +58,11 @@ func (f *following) connect() {
 // began takes a link that is about to be connected.
 func (f *following) began(l *link, err error) {
 	if err != nil {
-		f.s.log('#', "Unable to connect to MASTER: %v", err)
+		f.s.Log('#', "Unable to connect to MASTER: %v", err)
 		return
 	}
 	f.link = l
-	f.s.log('*', "MASTER <-> REPLICA sync started")
+	f.s.Log('*', "MASTER <-> REPLICA sync started")
 }
 
 // asking is a search for the address of a master.
@@ -77,7 +77,7 @@ func (f *following) ask(host string) {
 	go func() {
 		defer f.computing.Done()
 		addrs, err := resolveMaster(ctx, host)
-		f.s.inbox.post(func() {
+		f.s.Inbox.post(func() {
 			switch {
 			case f.asking != a:
 				return
@@ -115,7 +115,7 @@ func (f *following) dial(addr netip.Addr) (*link, error) {
 	l := &link{fd: fd, addr: addrString(to), heard: f.s.now, chunk: make([]byte, linkChunk)}
 	err = unix.Connect(fd, to)
 	if err == nil || errors.Is(err, unix.EINPROGRESS) {
-		err = f.s.loop.Watch(fd, reactor.Writable, func() { l.ready = true })
+		err = f.s.Loop.Watch(fd, reactor.Writable, func() { l.ready = true })
 	}
 	if err != nil {
 		_ = unix.Close(fd)
@@ -138,9 +138,9 @@ func resolveMaster(ctx context.Context, host string) ([]netip.Addr, error) {
 // this server. Then clients wait, because the reply depends on it.
 func (f *following) isSelf(host string, port int) bool {
 	switch {
-	case f.s.bubble != nil:
-		return port == f.s.port
-	case port != f.s.cfg.Port:
+	case f.s.Bubble != nil:
+		return port == f.s.PeerPort
+	case port != f.s.Cfg.Port:
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), resolveMost)
@@ -158,13 +158,13 @@ func (f *following) isSelf(host string, port int) bool {
 // connected goes on once there is a connection.
 func (f *following) connected(l *link) {
 	l.ready = false
-	f.s.loop.Unwatch(l.fd, reactor.Writable)
+	f.s.Loop.Unwatch(l.fd, reactor.Writable)
 	if n, err := unix.GetsockoptInt(l.fd, unix.SOL_SOCKET, unix.SO_ERROR); err != nil || n != 0 {
 		f.fail('#', "Error condition on socket for SYNC: "+config.ErrorText(errors.Join(err, unix.Errno(n))))
 		return
 	}
-	f.s.log('*', "Non blocking connect for SYNC fired the event.")
-	if f.s.cfg.TLSReplication {
+	f.s.Log('*', "Non blocking connect for SYNC fired the event.")
+	if f.s.Cfg.TLSReplication {
 		f.shakeHands(l)
 		return
 	}
@@ -183,21 +183,21 @@ func (f *following) greet(l *link) {
 const saysVersion dialect.Since = ",8.0.0"
 
 func (f *following) options() follow.Options {
-	cfg := f.s.cfg
+	cfg := f.s.Cfg
 	o := follow.Options{
 		User: cfg.MasterUser, Password: cfg.MasterAuth, Port: cfg.ReplicaAnnouncePort, AnnounceIP: cfg.ReplicaAnnounceIP,
-		Failover: f.s.failover.state == handsOver, MaxRequest: int(cfg.QueryBufferLimit), Log: f.s.log,
+		Failover: f.s.failover.state == handsOver, MaxRequest: int(cfg.QueryBufferLimit), Log: f.s.Log,
 	}
-	if st := &f.s.replicas.stream; f.known {
+	if st := &f.s.Replicas.stream; f.known {
 		o.From = follow.Position{ID: st.ID, Offset: st.Offset}
 	}
 	if o.Port == 0 {
 		o.Port = f.s.Port()
-		if f.s.cfg.TLSReplication && f.s.cfg.TLSPort > 0 {
-			o.Port = f.s.cfg.TLSPort
+		if f.s.Cfg.TLSReplication && f.s.Cfg.TLSPort > 0 {
+			o.Port = f.s.Cfg.TLSPort
 		}
 	}
-	if d := f.s.ex.Table.Dialect; d.Has(saysVersion) {
+	if d := f.s.Ex.Table.Dialect; d.Has(saysVersion) {
 		o.Version = d.Version
 	}
 	return o
@@ -210,10 +210,10 @@ func (f *following) watch(l *link, on bool) {
 	}
 	l.stopped = !on
 	if !on {
-		f.s.loop.Unwatch(l.fd, reactor.Readable)
+		f.s.Loop.Unwatch(l.fd, reactor.Readable)
 		return
 	}
-	if err := f.s.loop.Watch(l.fd, reactor.Readable, func() { l.ready = true }); err != nil {
+	if err := f.s.Loop.Watch(l.fd, reactor.Readable, func() { l.ready = true }); err != nil {
 		f.fail('#', err.Error())
 	}
 }
@@ -243,7 +243,7 @@ func (f *following) flush(l *link) {
 
 // fail ends the link with a line in the log. The next one comes with the next second.
 func (f *following) fail(level byte, why string) {
-	f.s.log(level, "%s", why)
+	f.s.Log(level, "%s", why)
 	f.abortSync()
 	if f.link != nil {
 		f.hangUp()
@@ -255,17 +255,17 @@ func (f *following) hangUp() {
 	l := f.link
 	f.link = nil
 	if l.client == nil {
-		f.s.loop.Unwatch(l.fd, reactor.Readable|reactor.Writable)
+		f.s.Loop.Unwatch(l.fd, reactor.Readable|reactor.Writable)
 		if !l.stopShaking() {
 			_ = unix.Close(l.fd)
 			l.fd = -1
 		}
 		return
 	}
-	f.s.log('*', "Connection with master lost.")
+	f.s.Log('*', "Connection with master lost.")
 	f.s.link.down()
 	f.db, f.partial = l.client.sess.DB, nil
-	f.s.ex.EndTransaction(&l.client.sess) // the master sends it again
+	f.s.Ex.EndTransaction(&l.client.sess) // the master sends it again
 	f.s.close(l.client)
 	f.downSince = f.s.persist.unix()
 	f.configure()
@@ -281,7 +281,7 @@ func (f *following) lost(c *client) {
 
 // again connects at once, because the master forgets what it has sent.
 func (f *following) again() {
-	f.s.log('*', "Reconnecting to MASTER %s:%d", f.host, f.port)
+	f.s.Log('*', "Reconnecting to MASTER %s:%d", f.host, f.port)
 	f.connect()
 }
 
@@ -300,7 +300,7 @@ func (f *following) begin(l *link) {
 	c.TLS = l.tls
 	c.readable = func() { l.ready = true }
 	l.client, l.stopped, l.ready = c, true, true
-	f.s.loop.Unwatch(l.fd, reactor.Readable)
+	f.s.Loop.Unwatch(l.fd, reactor.Readable)
 	f.watch(l, true)
 	f.downSince = 0
 	f.configure()

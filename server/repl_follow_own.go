@@ -35,7 +35,7 @@ func (f *following) remember(c *command.Call) {
 		}
 	}
 	if len(f.own.all) > 0 && f.own.timer == nil {
-		f.own.timer = f.s.replicas.later(ownPeriod, f.expireOwn)
+		f.own.timer = f.s.Replicas.later(ownPeriod, f.expireOwn)
 	}
 }
 
@@ -43,26 +43,26 @@ func (f *following) remember(c *command.Call) {
 func (f *following) expireOwn() {
 	f.own.timer = nil
 	for own := range f.own.all {
-		db := f.s.ks.DBs[own.db]
+		db := f.s.KS.DBs[own.db]
 		switch k := db.Peek([]byte(own.name)); {
-		case k.Overdue() && !f.s.ex.Refusals.Has(command.Pauses) && !f.s.debugging.noExpire:
-			f.s.ks.KeepDue = false
+		case k.Overdue() && !f.s.Ex.Refusals.Has(command.Pauses) && !f.s.debugging.noExpire:
+			f.s.KS.KeepDue = false
 			db.Lookup([]byte(own.name), store.LookupNoNotify|store.LookupNoStats)
-			f.s.ks.KeepDue = true
+			f.s.KS.KeepDue = true
 			delete(f.own.all, own)
 		case !k.Exists() || k.Expire() == 0:
 			delete(f.own.all, own)
 		}
 	}
 	if len(f.own.all) > 0 {
-		f.own.timer = f.s.replicas.later(ownPeriod, f.expireOwn)
+		f.own.timer = f.s.Replicas.later(ownPeriod, f.expireOwn)
 	}
 }
 
 // forgetOwn leaves the keys to what deletes those of a master.
 func (f *following) forgetOwn() {
 	if f.own.timer != nil {
-		f.s.replicas.cancelLater(f.own.timer)
+		f.s.Replicas.cancelLater(f.own.timer)
 	}
 	f.own = ownKeys{}
 }

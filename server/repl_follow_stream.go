@@ -27,7 +27,7 @@ func (f *following) advance() {
 	case l.talk == nil:
 		switch {
 		case l.ready && f.s.link.cuts(f.port):
-			f.s.loop.Unwatch(l.fd, reactor.Writable) // it stays connected
+			f.s.Loop.Unwatch(l.fd, reactor.Writable) // it stays connected
 		case l.ready:
 			f.connected(l)
 		}
@@ -61,9 +61,9 @@ func (f *following) mustWait() bool {
 		return true // its transaction is forgotten, and the next link gets all of it again
 	}
 	if f.sync != nil {
-		return f.sync.loads || f.s.ex.Refusals.Has(command.Pauses)
+		return f.sync.loads || f.s.Ex.Refusals.Has(command.Pauses)
 	}
-	return f.isUp() && f.s.ex.Refusals.Has(command.Pauses)
+	return f.isUp() && f.s.Ex.Refusals.Has(command.Pauses)
 }
 
 // readAhead takes bytes of the stream that a pause keeps from being executed. It takes no more than a read or two: the
@@ -102,7 +102,7 @@ func (f *following) receive(l *link) {
 	if l.behind && !f.digest(l) {
 		return
 	}
-	until := f.s.ex.Clock.Mono() + linkBudget
+	until := f.s.Ex.Clock.Mono() + linkBudget
 	for l.ready {
 		n, err := l.read(l.chunk)
 		switch {
@@ -130,7 +130,7 @@ func (f *following) receive(l *link) {
 		if n < len(l.chunk) { // the loop says when there is more
 			l.ready = false
 		}
-		if f.s.ex.Clock.Mono() > until {
+		if f.s.Ex.Clock.Mono() > until {
 			return
 		}
 	}
@@ -189,7 +189,7 @@ func (f *following) digest(l *link) bool {
 // accepted begins what the master has agreed to.
 func (f *following) accepted(l *link, e follow.Event) {
 	switch {
-	case f.s.replicas.isOwn(e.At.ID):
+	case f.s.Replicas.isOwn(e.At.ID):
 		f.fail('#', "The data of the MASTER come from this server: refusing a circle of replicas")
 		f.s.failover.refused()
 		return
@@ -203,9 +203,9 @@ func (f *following) accepted(l *link, e follow.Event) {
 
 // goOn begins the stream after what is executed.
 func (f *following) goOn(l *link, at follow.Position) {
-	f.s.replicas.goOnAs(at.ID)
+	f.s.Replicas.goOnAs(at.ID)
 	f.begin(l)
-	f.s.log('*', "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")
+	f.s.Log('*', "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")
 	f.s.link.up(false)
 }
 
@@ -214,15 +214,15 @@ func (f *following) goOn(l *link, at follow.Position) {
 func (f *following) obey(l *link, e follow.Event) {
 	f.execute(l, e.Args)
 	switch {
-	case f.s.ex.Cut: // it is not executed
+	case f.s.Ex.Cut: // it is not executed
 	case l.client.sess.InMulti():
 		f.partial = append(f.partial, e.Data...)
 	default:
 		if len(f.partial) > 0 {
-			f.s.replicas.relay(f.partial)
+			f.s.Replicas.relay(f.partial)
 			f.partial = f.partial[:0]
 		}
-		f.s.replicas.relay(e.Data)
+		f.s.Replicas.relay(e.Data)
 	}
 }
 
@@ -238,14 +238,14 @@ func (f *following) execute(l *link, args [][]byte) {
 	default:
 		c.active = f.s.now
 		f.s.running = c
-		dirty := f.s.ks.Stats.Dirty
-		reply := f.s.hooks.obey(&c.sess, args)
+		dirty := f.s.KS.Stats.Dirty
+		reply := f.s.Hooks.obey(&c.sess, args)
 		f.s.running = nil
-		if f.s.ks.Stats.Dirty > dirty && f.s.ex.Refusals.DiskError() != nil {
+		if f.s.KS.Stats.Dirty > dirty && f.s.Ex.Refusals.DiskError() != nil {
 			f.cannotKeep()
 		}
 		if len(reply) > 0 && reply[0] == '-' {
-			f.s.log('#', "== CRITICAL == This replica is sending an error to its master: '%s' after processing the command '%s'",
+			f.s.Log('#', "== CRITICAL == This replica is sending an error to its master: '%s' after processing the command '%s'",
 				reply[1:len(reply)-2], args[0])
 		}
 	}
@@ -255,12 +255,12 @@ func (f *following) execute(l *link, args [][]byte) {
 func (f *following) cannotKeep() {
 	const period = 10e9 // ns from one line of the log to the next
 	switch {
-	case !f.s.cfg.ReplicaIgnoreDiskErrors:
+	case !f.s.Cfg.ReplicaIgnoreDiskErrors:
 		f.s.fatal = errors.New("Replica was unable to write command to disk.")
-		f.s.loop.Stop()
+		f.s.Loop.Stop()
 	case f.warned == 0 || f.s.now-f.warned > period:
 		f.warned = f.s.now
-		f.s.log('#', "Replica is applying a command it is unable to write to disk.")
+		f.s.Log('#', "Replica is applying a command it is unable to write to disk.")
 	}
 }
 
@@ -270,7 +270,7 @@ func (f *following) acknowledge(l *link) {
 	if a := f.s.persist.aof; a.isOn() {
 		synced = a.at.offset
 	}
-	l.talk.Ack(f.s.replicas.stream.Offset, synced)
+	l.talk.Ack(f.s.Replicas.stream.Offset, synced)
 }
 
 // everySecond is what happens each second (replication.c: replicationCron).
@@ -278,7 +278,7 @@ func (f *following) everySecond() {
 	l := f.link
 	if l == nil {
 		if f.sync == nil && f.asking == nil {
-			f.s.log('*', "Connecting to MASTER %s:%d", f.host, f.port)
+			f.s.Log('*', "Connecting to MASTER %s:%d", f.host, f.port)
 			f.connect()
 		}
 		return
@@ -286,10 +286,10 @@ func (f *following) everySecond() {
 	if f.mustWait() {
 		l.heard = f.s.now
 	}
-	silent := f.s.now-l.heard > int64(f.s.cfg.ReplTimeout)*1e9
+	silent := f.s.now-l.heard > int64(f.s.Cfg.ReplTimeout)*1e9
 	switch {
 	case silent && l.client != nil:
-		f.s.log('#', "MASTER timeout: no data nor PING received...")
+		f.s.Log('#', "MASTER timeout: no data nor PING received...")
 		f.hangUp()
 		f.again()
 	case silent && f.sync != nil:

@@ -45,7 +45,7 @@ const (
 
 // beginFile prepares for the bytes of the file.
 func (f *following) beginFile(size int64) {
-	y, how := f.sync, f.s.cfg.ReplDisklessLoad
+	y, how := f.sync, f.s.Cfg.ReplDisklessLoad
 	y.begun, y.size = true, size
 	y.direct = how == "swapdb" || how == "on-empty-db" && f.keys() == 0
 	to := "to disk"
@@ -53,9 +53,9 @@ func (f *following) beginFile(size int64) {
 		to = "to parser"
 	}
 	if size < 0 {
-		f.s.log('*', "MASTER <-> REPLICA sync: receiving streamed RDB from master with EOF %s", to)
+		f.s.Log('*', "MASTER <-> REPLICA sync: receiving streamed RDB from master with EOF %s", to)
 	} else {
-		f.s.log('*', "MASTER <-> REPLICA sync: receiving %d bytes from master %s", size, to)
+		f.s.Log('*', "MASTER <-> REPLICA sync: receiving %d bytes from master %s", size, to)
 	}
 	if y.direct {
 		f.beginLoading(how == "swapdb")
@@ -74,9 +74,9 @@ func (f *following) create() (err error) {
 	if err = p.reserve(); err != nil {
 		return err
 	}
-	y.path = filepath.Join(p.folder(), fmt.Sprintf("temp-repl-%d.rdb", f.s.Port()))
-	_ = p.disk.Remove(y.path) // a process that was killed has left it
-	y.file, err = p.disk.Create(y.path)
+	y.path = filepath.Join(p.Folder(), fmt.Sprintf("temp-repl-%d.rdb", f.s.Port()))
+	_ = p.Disk.Remove(y.path) // a process that was killed has left it
+	y.file, err = p.Disk.Create(y.path)
 	return err
 }
 
@@ -116,7 +116,7 @@ func (f *following) endFile() {
 		y.file = nil
 	}
 	if err == nil {
-		y.file, err = f.s.persist.disk.Open(y.path)
+		y.file, err = f.s.persist.Disk.Open(y.path)
 	}
 	if err != nil {
 		f.fail('#', "Failed trying to sync the temp DB to disk in MASTER <-> REPLICA synchronization: "+err.Error())
@@ -132,32 +132,32 @@ func (f *following) beginLoading(beside bool) {
 	p.abortBackground()
 	y.loading = p.rdbLoading(false)
 	if beside {
-		y.beside = f.s.ks.EmptyDatabases()
+		y.beside = f.s.KS.EmptyDatabases()
 		y.loading.DBs = y.beside
 		y.loading.Library = func(code []byte) error {
 			y.code = append(y.code, code)
 			return nil
 		}
 	} else {
-		f.s.log('*', "MASTER <-> REPLICA sync: Flushing old data")
+		f.s.Log('*', "MASTER <-> REPLICA sync: Flushing old data")
 		f.forget()
-		f.s.ex.Empty()
+		f.s.Ex.Empty()
 	}
 	loads := command.LoadsMaster
-	if beside && y.at.ID == f.s.replicas.stream.ID { // the old keys are an older state of the same data
+	if beside && y.at.ID == f.s.Replicas.stream.ID { // the old keys are an older state of the same data
 		loads = command.LoadsAside
 	}
-	f.s.ex.Refusals.Set(loads, true)
-	f.s.log('*', "MASTER <-> REPLICA sync: Loading DB in memory")
+	f.s.Ex.Refusals.Set(loads, true)
+	f.s.Log('*', "MASTER <-> REPLICA sync: Loading DB in memory")
 	p.progress = progress{began: p.unix(), total: max(y.size, 0), rdb: y.loading}
-	y.loader = newLoader(f.s.ks, y.loading)
+	y.loader = newLoader(f.s.KS, y.loading)
 }
 
 // loadMore gives the loader of a file on the disk its part of a pass.
 func (f *following) loadMore() {
-	y, until := f.sync, f.s.ex.Clock.Mono()+loadBudget
+	y, until := f.sync, f.s.Ex.Clock.Mono()+loadBudget
 	chunk := make([]byte, linkChunk)
-	for !y.loader.over && f.s.ex.Clock.Mono() < until {
+	for !y.loader.over && f.s.Ex.Clock.Mono() < until {
 		n, err := y.file.Read(chunk)
 		f.s.persist.progress.read += int64(n)
 		y.loader.feed(chunk[:n])
@@ -181,12 +181,12 @@ func (f *following) loaded() {
 		err = p.adoptFile(y.path)
 	}
 	if err != nil {
-		f.s.log('#', "%v", err)
+		f.s.Log('#', "%v", err)
 		f.fail('#', "Failed trying to load the MASTER synchronization DB from "+from+", check server logs.")
 		return
 	}
 	if y.beside != nil {
-		f.s.log('*', "MASTER <-> REPLICA sync: Swapping active DB with loaded DB")
+		f.s.Log('*', "MASTER <-> REPLICA sync: Swapping active DB with loaded DB")
 		f.swap()
 	}
 	if err := p.aof.restart(); err != nil {
@@ -194,13 +194,13 @@ func (f *following) loaded() {
 		return
 	}
 	p.loaded, p.expired = y.loading.Loaded, y.loading.Expired
-	f.s.ks.Stats.Dirty++
+	f.s.KS.Stats.Dirty++
 	f.closeSync()
 	f.known, f.db = y.at.ID != "", y.loading.Stream.DB
-	f.s.replicas.adopt(y.at)
+	f.s.Replicas.adopt(y.at)
 	l := f.link
 	f.begin(l)
-	f.s.log('*', "MASTER <-> REPLICA sync: Finished with success")
+	f.s.Log('*', "MASTER <-> REPLICA sync: Finished with success")
 	f.s.link.up(true)
 	if f.link == l {
 		f.acknowledge(l)
@@ -213,12 +213,12 @@ func (f *following) swap() {
 	y := f.sync
 	f.forget()
 	f.s.persist.abortBackground() // it saves the old ones
-	f.s.ex.Empty()
-	f.s.ex.ReplaceDatabases(y.beside)
+	f.s.Ex.Empty()
+	f.s.Ex.ReplaceDatabases(y.beside)
 	y.beside = nil
 	for _, code := range y.code {
-		if err := f.s.ex.Scripts.LoadLibrary(code, false); err != nil {
-			f.s.log('#', "Failed loading library, %v", err)
+		if err := f.s.Ex.Scripts.LoadLibrary(code, false); err != nil {
+			f.s.Log('#', "Failed loading library, %v", err)
 		}
 	}
 }
@@ -235,10 +235,10 @@ func (f *following) abortSync() {
 		db.Flush()
 	}
 	if half {
-		f.s.ex.Empty()
+		f.s.Ex.Empty()
 	}
 	if y.path != "" {
-		_ = f.s.persist.disk.Remove(y.path) // renamed, or never made
+		_ = f.s.persist.Disk.Remove(y.path) // renamed, or never made
 	}
 }
 
@@ -252,12 +252,12 @@ func (f *following) closeSync() {
 	if y.file != nil {
 		_ = y.file.Close()
 	}
-	f.s.ex.Refusals.Set(command.LoadsMaster|command.LoadsAside, false)
+	f.s.Ex.Refusals.Set(command.LoadsMaster|command.LoadsAside, false)
 }
 
 // keys is the number of keys in all databases.
 func (f *following) keys() (n int) {
-	for _, db := range f.s.ks.DBs {
+	for _, db := range f.s.KS.DBs {
 		n += db.Len()
 	}
 	return n

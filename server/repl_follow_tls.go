@@ -37,10 +37,10 @@ func (f *following) shakeHands(l *link) {
 			if room {
 				needs = reactor.Writable
 			}
-			f.s.loop.Post(func() { l.endTurn(needs, false, nil) })
+			f.s.Loop.Post(func() { l.endTurn(needs, false, nil) })
 			return <-sh.goOn
 		})
-		f.s.loop.Post(func() { l.endTurn(0, true, err) })
+		f.s.Loop.Post(func() { l.endTurn(0, true, err) })
 	}()
 }
 
@@ -67,8 +67,8 @@ func (f *following) shakeOn(l *link) {
 	case sh.needs != 0:
 		event := sh.needs
 		sh.needs = 0
-		err := f.s.loop.Watch(l.fd, event, func() {
-			f.s.loop.Unwatch(l.fd, event)
+		err := f.s.Loop.Watch(l.fd, event, func() {
+			f.s.Loop.Unwatch(l.fd, event)
 			sh.turn = true
 			sh.goOn <- true
 		})

@@ -19,7 +19,7 @@ import (
 // What a pass has changed is in the output of the replicas before the replies are. So whoever has a reply knows that
 // the change is on its way, as in Redis. Nothing says that it has arrived: WAIT does.
 type replicas struct {
-	s      *replState
+	s      *Role
 	stream replication.Stream
 	made   string    // the last ID that this server has made for a history
 	all    []*client // in the order in which they asked
@@ -47,26 +47,26 @@ const (
 // instead of a long output.
 const handMost = 256 << 10
 
-func newReplicas(s *replState) replicas {
+func newReplicas(s *Role) replicas {
 	r := replicas{s: s}
 	r.stream = replication.New(r.newID())
 	return r
 }
 
 // now is the time by which replicas are late, in ns.
-func (r *replicas) now() int64 { return r.s.ex.Clock.Timeline(r.s.ex.Now.Mono) }
+func (r *replicas) now() int64 { return r.s.Ex.Clock.Timeline(r.s.Ex.Now.Mono) }
 
 // begin makes the backlog for the first replica.
 func (r *replicas) begin() {
 	r.stream.Begin(r.newID())
 	r.listen()
-	r.s.log('*', "Replication backlog created, my new replication IDs are '%s' and '%s'", r.stream.ID, r.stream.ID2)
+	r.s.Log('*', "Replication backlog created, my new replication IDs are '%s' and '%s'", r.stream.ID, r.stream.ID2)
 }
 
 // listen makes the stream get what commands change.
 func (r *replicas) listen() {
-	r.s.ex.Propagation.Replicate(r.feed)
-	r.s.ex.Propagation.Offset = r.stream.Offset
+	r.s.Ex.Propagation.Replicate(r.feed)
+	r.s.Ex.Propagation.Offset = r.stream.Offset
 	r.pinged = r.now()
 	r.watch()
 }
@@ -86,8 +86,8 @@ func (r *replicas) later(d time.Duration, fn func()) *reactor.Timer {
 	if !r.s.link.realTime {
 		return r.s.after(d, fn)
 	}
-	return r.s.loop.After(d, func() time.Duration {
-		r.s.inbox.posted = append(r.s.inbox.posted, fn) // where commands are executed
+	return r.s.Loop.After(d, func() time.Duration {
+		r.s.Inbox.posted = append(r.s.Inbox.posted, fn) // where commands are executed
 		return 0
 	})
 }
@@ -98,14 +98,14 @@ func (r *replicas) cancelLater(t *reactor.Timer) {
 		r.s.timers.Cancel(t)
 		return
 	}
-	r.s.loop.Cancel(t)
+	r.s.Loop.Cancel(t)
 }
 
 // end forgets the backlog, because no replica has come for long.
 func (r *replicas) end() {
-	r.s.ex.Propagation.Replicate(nil)
+	r.s.Ex.Propagation.Replicate(nil)
 	r.stream.End(r.newID())
-	r.s.log('*', "Replication backlog freed after %d seconds without connected replicas.", r.s.cfg.ReplBacklogTTL)
+	r.s.Log('*', "Replication backlog freed after %d seconds without connected replicas.", r.s.Cfg.ReplBacklogTTL)
 }
 
 // startAgain makes the state that newReplicas makes, for LAB CRASH. The clients have gone.
@@ -120,7 +120,7 @@ func (r *replicas) startAgain() {
 // feed adds bytes to the stream.
 func (r *replicas) feed(b []byte) {
 	grown := r.stream.Append(b)
-	r.s.ex.Propagation.Offset = r.stream.Offset
+	r.s.Ex.Propagation.Offset = r.stream.Offset
 	if grown {
 		r.limit()
 		r.trim()
@@ -131,7 +131,7 @@ func (r *replicas) feed(b []byte) {
 // closeClientOnOutputBufferLimitReached).
 func (r *replicas) limit() {
 	for _, c := range r.all {
-		if c.outputMem() > r.s.ex.OutputTrigger {
+		if c.outputMem() > r.s.Ex.OutputTrigger {
 			r.s.clients.overOutputLimit(c)
 		}
 	}
@@ -154,7 +154,7 @@ func (r *replicas) trim() {
 // handOver gives each replica what the pass has added for it. All commands of the pass are executed.
 func (r *replicas) handOver() {
 	r.askOnce()
-	if r.asksAcks && !r.s.ex.Refusals.Has(command.Pauses) {
+	if r.asksAcks && !r.s.Ex.Refusals.Has(command.Pauses) {
 		r.asksAcks = false
 		r.askNow()
 	}
@@ -182,10 +182,10 @@ func (r *replicas) handTo(c *client) {
 	rep := replicaOf(c)
 	if len(c.Out.Buf) > 0 { // a replica gets no replies, so it must not send what has one
 		if line, _, _ := bytes.Cut(c.Out.Buf, []byte("\r\n")); line[0] == '-' {
-			r.s.log('#', "== CRITICAL == This master is sending an error to its replica: '%s' after processing the command "+
+			r.s.Log('#', "== CRITICAL == This master is sending an error to its replica: '%s' after processing the command "+
 				"'%s'", line[1:], c.sess.Last.Name)
 		}
-		r.s.log('#', "Replica generated a reply to command '%s', disconnecting it: %s", c.sess.Last.Name,
+		r.s.Log('#', "Replica generated a reply to command '%s', disconnecting it: %s", c.sess.Last.Name,
 			r.s.clients.describe(c))
 		c.Out.Buf = c.Out.Buf[:0]
 		r.s.close(c)
@@ -256,7 +256,7 @@ func (r *replicas) look() {
 		return
 	}
 	r.s.link.heard()
-	if r.pings() && len(r.all) > 0 && r.now()-r.pinged >= int64(r.s.cfg.ReplPingPeriod)*1e9 {
+	if r.pings() && len(r.all) > 0 && r.now()-r.pinged >= int64(r.s.Cfg.ReplPingPeriod)*1e9 {
 		r.pinged = r.now()
 		r.feed([]byte(pingRequest))
 	}
@@ -271,7 +271,7 @@ func (r *replicas) look() {
 			r.tell(c, "\n") // the replica sees that its master is there
 		}
 	}
-	if ttl := int64(r.s.cfg.ReplBacklogTTL) * 1e9; r.isTop() && len(r.all) == 0 && ttl > 0 && r.now()-r.alone > ttl {
+	if ttl := int64(r.s.Cfg.ReplBacklogTTL) * 1e9; r.isTop() && len(r.all) == 0 && ttl > 0 && r.now()-r.alone > ttl {
 		r.end()
 		return
 	}
@@ -294,17 +294,17 @@ func (r *replicas) hearten(c *client) {
 
 // isLate reports whether a replica has been silent for longer than repl-timeout, or takes no byte of its keys.
 func (r *replicas) isLate(c *client) bool {
-	rep, timeout := replicaOf(c), int64(r.s.cfg.ReplTimeout)*1e9
+	rep, timeout := replicaOf(c), int64(r.s.Cfg.ReplTimeout)*1e9
 	switch {
 	case rep.state == online && !rep.old && r.now()-rep.heard > timeout:
-		r.s.log('#', "Disconnecting timedout replica (streaming sync): %s", r.name(c))
+		r.s.Log('#', "Disconnecting timedout replica (streaming sync): %s", r.name(c))
 		return true
 	case rep.state == waitsForEnd && r.sync.isStreamed():
-		if got := c.netOut + c.NetOut; got != rep.got || c.Unsent() == 0 {
+		if got := c.CountedNetOut + c.NetOut; got != rep.got || c.Unsent() == 0 {
 			rep.got, rep.heard = got, r.now()
 		}
 		if r.now()-rep.heard > timeout {
-			r.s.log('#', "Disconnecting timedout replica (full sync): %s", r.name(c))
+			r.s.Log('#', "Disconnecting timedout replica (full sync): %s", r.name(c))
 			return true
 		}
 	}
@@ -315,20 +315,20 @@ func (r *replicas) isLate(c *client) bool {
 func (r *replicas) countGood() {
 	r.good = 0
 	for _, c := range r.all {
-		if !c.closed && replicaOf(c).state == online && r.lag(c) <= int64(r.s.cfg.MinReplicasMaxLag) {
+		if !c.closed && replicaOf(c).state == online && r.lag(c) <= int64(r.s.Cfg.MinReplicasMaxLag) {
 			r.good++
 		}
 	}
-	r.s.ex.Refusals.Set(command.LacksReplicas,
-		r.isTop() && r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 && r.good < r.s.cfg.MinReplicas)
+	r.s.Ex.Refusals.Set(command.LacksReplicas,
+		r.isTop() && r.s.Cfg.MinReplicas > 0 && r.s.Cfg.MinReplicasMaxLag > 0 && r.good < r.s.Cfg.MinReplicas)
 }
 
 // lag is how many seconds ago a replica has told its offset.
 func (r *replicas) lag(c *client) int64 { return (r.now() - replicaOf(c).heard) / 1e9 }
 
-// configured follows the configuration.
-func (r *replicas) configured() {
-	r.stream.Size = max(r.s.cfg.ReplBacklogSize, smallestBacklog)
+// Configured follows the configuration.
+func (r *replicas) Configured() {
+	r.stream.Size = max(r.s.Cfg.ReplBacklogSize, smallestBacklog)
 	r.trim()
 	r.countGood()
 }
@@ -342,7 +342,7 @@ func (r *replicas) left(c *client) {
 	if rep == nil || rep.state == noReplica {
 		return
 	}
-	r.s.log('*', "Connection with replica %s lost.", r.name(c))
+	r.s.Log('*', "Connection with replica %s lost.", r.name(c))
 	r.forget(c)
 	r.trim() // it may have been the slowest
 }

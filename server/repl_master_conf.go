@@ -8,7 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-func replicaRows() []command.Row {
+func ReplicaRows() []command.Row {
 	const link = command.Admin | command.NoScript | command.NoAsyncLoading | command.NoMulti
 	return []command.Row{
 		row("sync", "",
@@ -79,7 +79,7 @@ func (rep *replica) set(s *Server, name, value []byte) error {
 	case is(name, "capa"):
 		rep.takesEOF = rep.takesEOF || is(value, "eof")
 		rep.takesNewID = rep.takesNewID || is(value, "psync2")
-	case is(name, "version") && s.ex.Table.Dialect.Family == dialect.Valkey:
+	case is(name, "version") && s.Ex.Table.Dialect.Family == dialect.Valkey:
 		rep.version = string(value)
 	case is(name, "rdb-only"):
 		n, ok := ascii.ParseInt(value)
@@ -130,6 +130,6 @@ func (r *replicas) heard(c *client, args [][]byte) {
 			rep.synced, rep.hasFile = max(rep.synced, synced), true
 		}
 	}
-	rep.heard, rep.told = r.now(), r.s.ex.Now.Mono
+	rep.heard, rep.told = r.now(), r.s.Ex.Now.Mono
 	r.answerWaits()
 }

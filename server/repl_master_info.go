@@ -9,10 +9,10 @@ func (r *replicas) info(to *report) {
 		to.fields("role", "master")
 	} else {
 		to.fields("role", "slave")
-		r.s.follow.info(to)
+		r.s.Follow.info(to)
 	}
 	to.fields("connected_slaves", len(r.all))
-	if r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 {
+	if r.s.Cfg.MinReplicas > 0 && r.s.Cfg.MinReplicasMaxLag > 0 {
 		to.fields("min_slaves_good_slaves", r.good)
 	}
 	n := 0
@@ -31,14 +31,14 @@ func (r *replicas) info(to *report) {
 	st := &r.stream
 	to.fields("master_failover_state", r.s.failover.state.String(), "master_replid", st.ID, "master_replid2", st.ID2,
 		"master_repl_offset", st.Offset, "second_repl_offset", st.Second,
-		"repl_backlog_active", number(st.Active), "repl_backlog_size", st.Size,
+		"repl_backlog_active", OneIf(st.Active), "repl_backlog_size", st.Size,
 		"repl_backlog_first_byte_offset", st.First(), "repl_backlog_histlen", st.Kept())
 }
 
 // ROLE (replication.c: roleCommand)
 func (r *replicas) role(c *command.Call) error {
-	if r.s.follow.host != "" {
-		r.s.follow.role(c)
+	if r.s.Follow.host != "" {
+		r.s.Follow.role(c)
 		return nil
 	}
 	c.Array(3)

@@ -140,13 +140,13 @@ func (r *replicas) name(c *client) string {
 
 // add makes c a replica.
 func (r *replicas) add(c *client, state replicaState) {
-	replicaOf(c).state, replicaOf(c).asked, c.sess.Replica = state, r.s.ex.Now.Mono, true
+	replicaOf(c).state, replicaOf(c).asked, c.sess.Replica = state, r.s.Ex.Now.Mono, true
 	r.all = append(r.all, c)
 	if state == waitsForStart {
 		r.s.link.asked(c)
 	}
 	r.s.clients.weigh(c)
-	if r.s.cfg.ReplDisableNoDelay && !c.unix {
+	if r.s.Cfg.ReplDisableNoDelay && !c.unix {
 		_ = unix.SetsockoptInt(c.FD, unix.IPPROTO_TCP, unix.TCP_NODELAY, 0) // it only sends smaller packets
 	}
 }
@@ -174,14 +174,14 @@ func (r *replicas) forget(c *client) {
 func (r *replicas) putOnline(c *client) {
 	rep := replicaOf(c)
 	if rep.rdbOnly {
-		r.s.log('*', "RDB transfer completed, rdb only replica (%s) should be disconnected asap", r.name(c))
+		r.s.Log('*', "RDB transfer completed, rdb only replica (%s) should be disconnected asap", r.name(c))
 		rep.state, c.sess.CloseAfterReply = gotRDB, true
 		r.s.wantWrite(c)
 		return
 	}
 	rep.state, rep.heard = online, r.now()
 	r.countGood()
-	r.s.log('*', "Synchronization with replica %s succeeded", r.name(c))
+	r.s.Log('*', "Synchronization with replica %s succeeded", r.name(c))
 }
 
 const filePiece = 64 << 10
@@ -201,12 +201,12 @@ func (r *replicas) fileEnded(y *fullSync, err error) {
 		if c.closed {
 			continue
 		}
-		f, err := r.s.persist.disk.Open(r.s.persist.path())
+		f, err := r.s.persist.Disk.Open(r.s.persist.path())
 		if err == nil {
 			replicaOf(c).left, err = f.Size()
 		}
 		if err != nil {
-			r.s.log('#', "SYNC failed. Can't open/stat DB after BGSAVE: %v", err)
+			r.s.Log('#', "SYNC failed. Can't open/stat DB after BGSAVE: %v", err)
 			r.s.close(c)
 			continue
 		}
@@ -229,7 +229,7 @@ func (r *replicas) handFile(c *client) {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				err = errors.New("premature EOF")
 			}
-			r.s.log('#', "Read error sending DB to replica: %v", err)
+			r.s.Log('#', "Read error sending DB to replica: %v", err)
 			r.s.close(c)
 			return
 		}
@@ -254,7 +254,7 @@ func (r *replicas) handFile(c *client) {
 // removeRDBUsedToSyncReplicas).
 func (r *replicas) removeFile() {
 	p := r.s.persist
-	if !r.s.cfg.RDBDelSyncFiles {
+	if !r.s.Cfg.RDBDelSyncFiles {
 		r.leftFile = false
 	}
 	if !r.leftFile || !p.isOff() || r.sync != nil {
@@ -266,8 +266,8 @@ func (r *replicas) removeFile() {
 		}
 	}
 	r.leftFile = false
-	r.s.log('*', "Removing the RDB file used to feed replicas in a persistence-less instance")
-	if err := p.disk.Remove(p.path()); err != nil {
-		r.s.log('#', "Can't remove %s: %v", p.path(), err)
+	r.s.Log('*', "Removing the RDB file used to feed replicas in a persistence-less instance")
+	if err := p.Disk.Remove(p.path()); err != nil {
+		r.s.Log('#', "Can't remove %s: %v", p.path(), err)
 	}
 }

@@ -9,13 +9,13 @@ import (
 // startWaiting begins a snapshot for the replicas that wait, if it is time (replication.c:
 // shouldStartChildReplication). While DEBUG RELOAD loads, it would be one of half the keys.
 func (r *replicas) startWaiting() {
-	waiting, oldest := r.waiting(), r.s.ex.Now.Mono
+	waiting, oldest := r.waiting(), r.s.Ex.Now.Mono
 	for _, c := range waiting {
 		oldest = min(oldest, replicaOf(c).asked)
 	}
-	cfg := r.s.cfg
+	cfg := r.s.Cfg
 	enough := cfg.ReplDisklessMax > 0 && len(waiting) >= cfg.ReplDisklessMax
-	late := (r.s.ex.Now.Mono-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
+	late := (r.s.Ex.Now.Mono-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
 	if len(waiting) > 0 && r.sync == nil && r.s.persist.underWay() == nil && !r.s.isLoading() &&
 		(!cfg.ReplDisklessSync || enough || late) {
 		r.start()
@@ -48,20 +48,20 @@ func (r *replicas) start() {
 	y := &fullSync{offset: r.stream.Offset}
 	waiting := r.waiting()
 	wants := r.demandOf(waiting[0])
-	streamed, target := r.s.cfg.ReplDisklessSync, "disk"
+	streamed, target := r.s.Cfg.ReplDisklessSync, "disk"
 	for _, c := range waiting {
 		streamed = streamed && replicaOf(c).takesEOF
 	}
 	if streamed || wants.older || wants.filtered {
 		target, y.mark = "replicas sockets", newRunID()
 	}
-	r.s.log('*', "Starting BGSAVE for SYNC with target: %s", target)
+	r.s.Log('*', "Starting BGSAVE for SYNC with target: %s", target)
 	if wants.filtered {
 		r.sendFiltered(y, waiting)
 		return
 	}
 	if err := r.beginSnapshot(y, waiting); err != nil {
-		r.s.log('#', "BGSAVE for replication failed")
+		r.s.Log('#', "BGSAVE for replication failed")
 		for _, c := range waiting {
 			r.refuse(c)
 		}
@@ -81,14 +81,14 @@ func (r *replicas) start() {
 func (r *replicas) beginSnapshot(y *fullSync, waiting []*client) error {
 	p := r.s.persist
 	if !y.isStreamed() {
-		r.leftFile = r.s.cfg.RDBDelSyncFiles
+		r.leftFile = r.s.Cfg.RDBDelSyncFiles
 		return p.beginSave(func(err error) {
 			p.savedInBackground(err)
 			r.fileEnded(y, err)
 		})
 	}
 	p.launch(func(err error) { r.streamEnded(y, err) }, func(wake, ended func()) *snapshots.Snapshot {
-		y.snapshot = snapshots.Stream(r.s.ks, r.savingFor(waiting), wake, ended)
+		y.snapshot = snapshots.Stream(r.s.KS, r.savingFor(waiting), wake, ended)
 		return y.snapshot
 	})
 	return nil
@@ -98,7 +98,7 @@ func (r *replicas) beginSnapshot(y *fullSync, waiting []*client) error {
 func (r *replicas) savingFor(waiting []*client) *rdb.Saving {
 	saving := r.s.persist.saving()
 	if len(waiting) > 0 && r.needsOlder(waiting[0]) {
-		saving.Format, saving.Version = rdb.FormatRedis, r.s.ex.Table.Dialect.RedisVersion
+		saving.Format, saving.Version = rdb.FormatRedis, r.s.Ex.Table.Dialect.RedisVersion
 	}
 	return saving
 }

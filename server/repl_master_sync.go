@@ -56,7 +56,7 @@ func (r *replicas) psync(c *command.Call) error {
 		return err
 	}
 	if !isNumber {
-		r.s.log('#', "Replica %s asks for synchronization but with a wrong offset", r.name(me))
+		r.s.Log('#', "Replica %s asks for synchronization but with a wrong offset", r.name(me))
 		return store.ErrNotInt
 	}
 	id := string(c.Args[1])
@@ -93,9 +93,9 @@ func (r *replicas) ask(c *client) error {
 	case r.s.failover.state != noFailover:
 		return errNoSync
 	case !r.isTop() && r.isMyMaster(c):
-		r.s.log('#', "Replica %s is the master of this server: it gets nothing from here", r.name(c))
+		r.s.Log('#', "Replica %s is the master of this server: it gets nothing from here", r.name(c))
 		return errCircle
-	case !r.isTop() && !r.s.follow.isUp():
+	case !r.isTop() && !r.s.Follow.isUp():
 		return errNoLink
 	case c.Unsent() > 0:
 		return errPendingOutput
@@ -104,7 +104,7 @@ func (r *replicas) ask(c *client) error {
 	case r.s.link.refuses(c) != nil:
 		return r.s.link.refuses(c)
 	}
-	r.s.log('*', "Replica %s asks for synchronization", r.name(c))
+	r.s.Log('*', "Replica %s asks for synchronization", r.name(c))
 	return nil
 }
 
@@ -114,21 +114,21 @@ func (r *replicas) mayContinue(c *client, id string, from int64) bool {
 	case replication.Accepted:
 		return true
 	case replication.BeyondID2:
-		r.s.log('*', "Partial resynchronization not accepted: Requested offset for second ID was %d, but I can reply "+
+		r.s.Log('*', "Partial resynchronization not accepted: Requested offset for second ID was %d, but I can reply "+
 			"up to %d", from, r.stream.Second)
 	case replication.NotKept:
-		r.s.log('*', "Unable to partial resync with replica %s for lack of backlog (Replica request was: %d).",
+		r.s.Log('*', "Unable to partial resync with replica %s for lack of backlog (Replica request was: %d).",
 			r.name(c), from)
 		if from > r.stream.Offset {
-			r.s.log('#', "Warning: replica %s tried to PSYNC with an offset that is greater than the master replication "+
+			r.s.Log('#', "Warning: replica %s tried to PSYNC with an offset that is greater than the master replication "+
 				"offset.", r.name(c))
 		}
 	default:
 		if id[:min(len(id), 1)] == "?" {
-			r.s.log('*', "Full resync requested by replica %s", r.name(c))
+			r.s.Log('*', "Full resync requested by replica %s", r.name(c))
 			break
 		}
-		r.s.log('*', "Partial resynchronization not accepted: Replication ID mismatch (Replica asked for '%s', "+
+		r.s.Log('*', "Partial resynchronization not accepted: Replication ID mismatch (Replica asked for '%s', "+
 			"my replication IDs are '%s' and '%s')", id, r.stream.ID, r.stream.ID2)
 	}
 	return false
@@ -144,7 +144,7 @@ func (r *replicas) goOn(c *client, from int64) {
 	} else {
 		r.tell(c, "+CONTINUE\r\n")
 	}
-	r.s.log('*', "Partial resynchronization request from %s accepted. Sending %d bytes of backlog starting from "+
+	r.s.Log('*', "Partial resynchronization request from %s accepted. Sending %d bytes of backlog starting from "+
 		"offset %d.", r.name(c), r.stream.Offset+1-from, from)
 	r.countGood()
 }
@@ -159,14 +159,14 @@ func (r *replicas) fullSync(c *client) {
 	y := r.sync
 	switch {
 	case y != nil && !y.isStreamed() && y.takes(c) && r.demandOf(c) == demand{}:
-		r.s.log('*', "Waiting for end of BGSAVE for SYNC")
+		r.s.Log('*', "Waiting for end of BGSAVE for SYNC")
 		r.join(y, c)
 	case y.isStreamed():
-		r.s.log('*', "Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC")
+		r.s.Log('*', "Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC")
 	case y != nil || r.s.persist.underWay() != nil:
-		r.s.log('*', "Can't attach the replica to the current BGSAVE. Waiting for next BGSAVE for SYNC")
-	case r.s.cfg.ReplDisklessSync && replicaOf(c).takesEOF && r.s.cfg.ReplDisklessDelay > 0:
-		r.s.log('*', "Delay next BGSAVE for diskless SYNC")
+		r.s.Log('*', "Can't attach the replica to the current BGSAVE. Waiting for next BGSAVE for SYNC")
+	case r.s.Cfg.ReplDisklessSync && replicaOf(c).takesEOF && r.s.Cfg.ReplDisklessDelay > 0:
+		r.s.Log('*', "Delay next BGSAVE for diskless SYNC")
 	default:
 		r.start()
 	}
@@ -195,7 +195,7 @@ func (r *replicas) join(y *fullSync, c *client) {
 	if !rep.rdbOnly {
 		rep.follows, rep.cursor = true, r.stream.Reader(y.offset+1)
 	}
-	r.s.ex.Propagation.Reselect()
+	r.s.Ex.Propagation.Reselect()
 	if !rep.old {
 		r.tell(c, "+FULLRESYNC %s %d\r\n", r.stream.ID, y.offset)
 	}
@@ -208,7 +208,7 @@ func (r *replicas) join(y *fullSync, c *client) {
 func (r *replicas) leave(y *fullSync, c *client) {
 	y.members = slices.DeleteFunc(y.members, func(m *client) bool { return m == c })
 	if len(y.members) == 0 && y.snapshot != nil && !y.ended {
-		r.s.log('*', "Diskless rdb transfer, last replica dropped, killing fork child.")
+		r.s.Log('*', "Diskless rdb transfer, last replica dropped, killing fork child.")
 		y.snapshot.Abort()
 	}
 }
@@ -260,7 +260,7 @@ func (r *replicas) streamEnded(y *fullSync, err error) {
 // fail closes the members of a snapshot that has failed. They will come again.
 func (r *replicas) fail(y *fullSync, err error) {
 	for _, c := range y.members {
-		r.s.log('#', "SYNC failed. BGSAVE child returned an error: %v", err)
+		r.s.Log('#', "SYNC failed. BGSAVE child returned an error: %v", err)
 		r.s.close(c)
 	}
 }
@@ -271,7 +271,7 @@ func (r *replicas) fail(y *fullSync, err error) {
 func (r *replicas) endStream(y *fullSync) {
 	r.sync = nil
 	up := slices.DeleteFunc(y.members, func(c *client) bool { return c.closed })
-	r.s.log('*', "Diskless rdb transfer, done reading from pipe, %d replicas still up.", len(up))
+	r.s.Log('*', "Diskless rdb transfer, done reading from pipe, %d replicas still up.", len(up))
 	for _, c := range up {
 		r.refer(c, trace.FedMark, []byte(y.mark))
 		r.streamed(c)
@@ -279,7 +279,7 @@ func (r *replicas) endStream(y *fullSync) {
 }
 
 func (r *replicas) streamed(c *client) {
-	r.s.log('*', "Streamed RDB transfer with replica %s succeeded (socket). Waiting for REPLCONF ACK from replica to "+
+	r.s.Log('*', "Streamed RDB transfer with replica %s succeeded (socket). Waiting for REPLCONF ACK from replica to "+
 		"enable streaming", r.name(c))
 	replicaOf(c).onAck = true
 	r.putOnline(c)

@@ -19,7 +19,7 @@ type ackWait struct {
 	bytes int64 // of its append only file
 }
 
-func waitRows() []command.Row {
+func WaitRows() []command.Row {
 	const flags = command.NotKeyspace | command.InConnection | command.RequestAllShards | command.ResponseMin
 	return []command.Row{
 		row("wait", "numreplicas:integer timeout:integer",
@@ -41,7 +41,7 @@ const (
 
 // WAIT numreplicas timeout (replication.c: waitCommand)
 func (r *replicas) wait(c *command.Call) error {
-	if r.s.follow.host != "" {
+	if r.s.Follow.host != "" {
 		return command.ErrWaitReplica
 	}
 	n, ok := ascii.ParseInt(c.Args[1])
@@ -74,9 +74,9 @@ func (r *replicas) waitAOF(c *command.Call) error {
 	switch {
 	case err != nil:
 		return err
-	case r.s.follow.host != "":
+	case r.s.Follow.host != "":
 		return command.ErrWaitAOFReplica
-	case local > 0 && !r.s.cfg.AppendOnly:
+	case local > 0 && !r.s.Cfg.AppendOnly:
 		return errNoAOF
 	}
 	r.await(c, ms, ackWait{
@@ -104,7 +104,7 @@ func (r *replicas) answer(w *ackWait, out *resp.Writer) {
 		return
 	}
 	out.Array(2)
-	out.Int(number(r.isLocal(w)))
+	out.Int(OneIf(r.isLocal(w)))
 	out.Int(r.acknowledged(w))
 }
 
@@ -115,7 +115,7 @@ func (r *replicas) isDone(w *ackWait) bool {
 
 // isLocal reports whether the changes are on the disk of this server.
 func (r *replicas) isLocal(w *ackWait) bool {
-	return r.s.cfg.AppendOnly && r.s.persist.aof.at.has(w.bytes)
+	return r.s.Cfg.AppendOnly && r.s.persist.aof.at.has(w.bytes)
 }
 
 // acknowledged counts the replicas that have told that they have what a client waits for. What was written before the
@@ -144,7 +144,7 @@ func (r *replicas) askOnce() {
 			continue
 		}
 		for _, c := range r.all {
-			n += number(getsStream(c))
+			n += OneIf(getsStream(c))
 		}
 		if n >= w.replicas {
 			w.asks, r.asksAcks = false, true
@@ -171,7 +171,7 @@ func (r *replicas) keepWaits() {
 func (r *replicas) noteFsync() {
 	if len(r.waits) > 0 {
 		r.fsynced = true
-		r.s.loop.Post(func() {})
+		r.s.Loop.Post(func() {})
 	}
 }
 
@@ -190,10 +190,10 @@ func (r *replicas) answerWaits() {
 	for _, w := range r.waits {
 		switch {
 		case !w.isOn():
-		case w.local && !r.s.cfg.AppendOnly:
-			r.s.ex.Unblock(&w.by.sess, errNoAOF)
+		case w.local && !r.s.Cfg.AppendOnly:
+			r.s.Ex.Unblock(&w.by.sess, errNoAOF)
 		case r.isDone(&w):
-			r.s.ex.Answer(&w.by.sess, func(out *resp.Writer) { r.answer(&w, out) })
+			r.s.Ex.Answer(&w.by.sess, func(out *resp.Writer) { r.answer(&w, out) })
 		default:
 			kept = append(kept, w)
 		}

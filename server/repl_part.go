@@ -2,34 +2,34 @@ package server
 
 import "time"
 
-// replState is what a server is in the replication: a master with replicas, a replica, or both.
-type replState struct {
+// Role is what a server is in the replication: a master with replicas, a replica, or both.
+type Role struct {
 	*Server
-	persist  *persistence
-	replicas replicas     // repl_master*.go
-	follow   following    // repl_follow*.go
-	failover failover     // repl_failover.go
-	link     linkHooks    // repl_hooks.go
-	peers    []*replState // all servers of the process, with this one: repl_peer.go
+	persist  *Files
+	Replicas replicas  // repl_master*.go
+	Follow   following // repl_follow*.go
+	failover failover  // repl_failover.go
+	link     linkHooks // repl_hooks.go
+	Peers    []*Role   // all servers of the process, with this one: repl_peer.go
 }
 
-func newRepl(s *Server, p *persistence) *replState {
-	rs := &replState{Server: s, persist: p, link: plainLink()}
-	rs.replicas = newReplicas(rs)
-	rs.follow.s, rs.failover.s, rs.peers = rs, rs, []*replState{rs}
+func NewRepl(s *Server, p *Files) *Role {
+	rs := &Role{Server: s, persist: p, link: plainLink()}
+	rs.Replicas = newReplicas(rs)
+	rs.Follow.s, rs.failover.s, rs.Peers = rs, rs, []*Role{rs}
 	return rs
 }
 
-// attach gives replicas, and the link to a master, their places in a pass, and tells the files of them.
-func (rs *replState) attach() {
+// Attach gives replicas, and the link to a master, their places in a pass, and tells the files of them.
+func (rs *Role) Attach() {
 	rs.persist.history = historyHooks{
-		place: rs.replicas.place, restore: rs.replicas.restore, fsynced: rs.replicas.noteFsync,
-		offset:  func() int64 { return rs.replicas.stream.Offset },
-		haveAll: rs.replicas.haveAll, ask: rs.replicas.askNow, logLag: rs.replicas.logLag,
+		place: rs.Replicas.place, restore: rs.Replicas.restore, fsynced: rs.Replicas.noteFsync,
+		offset:  func() int64 { return rs.Replicas.stream.Offset },
+		haveAll: rs.Replicas.haveAll, ask: rs.Replicas.askNow, logLag: rs.Replicas.logLag,
 	}
-	rs.parts.attach(part{self: &rs.failover, advance: rs.failover.advance})
-	rs.parts.attach(rs.replicas.part())
-	rs.parts.attach(rs.follow.part())
+	rs.Parts.Attach(part{self: &rs.failover, advance: rs.failover.advance})
+	rs.Parts.Attach(rs.Replicas.part())
+	rs.Parts.Attach(rs.Follow.part())
 }
 
 func (r *replicas) part() part {
@@ -37,9 +37,9 @@ func (r *replicas) part() part {
 		self: r,
 		configured: func(name string) error {
 			if name == "repl-backlog-size" {
-				r.s.cfg.ReplBacklogSize = max(r.s.cfg.ReplBacklogSize, smallestBacklog)
+				r.s.Cfg.ReplBacklogSize = max(r.s.Cfg.ReplBacklogSize, smallestBacklog)
 			}
-			r.configured()
+			r.Configured()
 			return nil
 		},
 		beforeReplies: func() (ok bool) {
@@ -59,7 +59,7 @@ func (r *replicas) part() part {
 
 func (f *following) part() part {
 	return part{
-		self: f, started: f.start,
+		self: f, started: f.Start,
 		advance: func() {
 			if f.host != "" && !f.s.persist.loads() {
 				f.advance()

@@ -16,12 +16,12 @@ import (
 //	       <── +FULLRESYNC, keys, stream ─────────
 
 // peerAt returns another server of the process, nil if none has this address. In a bubble nothing else can be reached.
-func peerAt(s *replState, host string, port int) *replState {
-	if s.bubble == nil && host != peerHost && host != "localhost" && host != "::1" {
+func peerAt(s *Role, host string, port int) *Role {
+	if s.Bubble == nil && host != PeerHost && host != "localhost" && host != "::1" {
 		return nil
 	}
-	for _, other := range s.peers {
-		if other.port == port && other != s && port > 0 {
+	for _, other := range s.Peers {
+		if other.PeerPort == port && other != s && port > 0 {
 			return other
 		}
 	}
@@ -29,8 +29,8 @@ func peerAt(s *replState, host string, port int) *replState {
 }
 
 // connectTo connects to another server of the process. That takes its end in its next pass.
-func (f *following) connectTo(to *replState) (*link, error) {
-	if to.inbox.hasEnded() {
+func (f *following) connectTo(to *Role) (*link, error) {
+	if to.Inbox.HasEnded() {
 		return nil, unix.ECONNREFUSED
 	}
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -42,7 +42,7 @@ func (f *following) connectTo(to *replState) (*link, error) {
 		_ = unix.SetNonblock(fd, true)
 	}
 	l := &link{fd: ends[0], addr: to.peerAddr(), heard: f.s.now, chunk: make([]byte, linkChunk)}
-	if err := f.s.loop.Watch(l.fd, reactor.Writable, func() { l.ready = true }); err != nil {
+	if err := f.s.Loop.Watch(l.fd, reactor.Writable, func() { l.ready = true }); err != nil {
 		_ = unix.Close(ends[0])
 		_ = unix.Close(ends[1])
 		return nil, err
@@ -57,9 +57,9 @@ func (f *following) connectTo(to *replState) (*link, error) {
 			return
 		}
 		_ = unix.Close(ends[1])
-		from.inbox.post(func() {
-			if from.follow.link == l {
-				from.follow.fail('#', "Error condition on socket for SYNC: Connection refused")
+		from.Inbox.post(func() {
+			if from.Follow.link == l {
+				from.Follow.fail('#', "Error condition on socket for SYNC: Connection refused")
 			}
 		})
 	}
@@ -68,14 +68,14 @@ func (f *following) connectTo(to *replState) (*link, error) {
 }
 
 // takeLink makes a client of the end of a link. It reports whether server to takes connections.
-func takeLink(to *replState, fd int, from *replState) bool {
-	if len(to.listeners.all) == 0 || !to.clients.hasPlace() {
+func takeLink(to *Role, fd int, from *Role) bool {
+	if len(to.Listeners.all) == 0 || !to.clients.hasPlace() {
 		return false
 	}
 	to.stats.Connections++
 	if c := to.adopt(fd, from.peerAddr(), to.peerAddr(), true); c != nil {
 		c.attach(peerKey{}, from)
-		c.sess.Name = to.link.name("replica", from.port)
+		c.sess.Name = to.link.name("replica", from.PeerPort)
 		to.link.begun(c)
 	}
 	return true
@@ -85,7 +85,7 @@ func takeLink(to *replState, fd int, from *replState) bool {
 type peerKey struct{}
 
 // peerOf returns the replica of this process that c is the link of, nil for none.
-func peerOf(c *client) *replState {
-	from, _ := c.attached(peerKey{}).(*replState)
+func peerOf(c *client) *Role {
+	from, _ := c.attached(peerKey{}).(*Role)
 	return from
 }

@@ -30,10 +30,10 @@ func (r *replicas) logLag() {
 		if rep.state == online {
 			seconds = r.lag(c)
 		}
-		r.s.log('*', "Lagging replica %s reported offset %d behind master, lag=%d, state=%s.", r.name(c),
+		r.s.Log('*', "Lagging replica %s reported offset %d behind master, lag=%d, state=%s.", r.name(c),
 			r.stream.Offset-rep.acked, seconds, rep.state)
 	}
 	if len(r.all) > 0 {
-		r.s.log('*', "%d of %d replicas are in sync when shutting down.", len(r.all)-lagging, len(r.all))
+		r.s.Log('*', "%d of %d replicas are in sync when shutting down.", len(r.all)-lagging, len(r.all))
 	}
 }

@@ -60,12 +60,12 @@ type Log func(level byte, format string, args ...any)
 // Server is one master: a loop, a keyspace and its clients. Several can live in one process. They share
 // nothing, except in a lab what their doctors know of locks.
 type Server struct {
-	cfg      *config.Config
-	log      Log
-	clock    *clock.Clock
-	loop     *reactor.Loop
-	ks       *store.Keyspace
-	ex       *command.Executor
+	Cfg      *config.Config
+	Log      Log
+	Clock    *clock.Clock
+	Loop     *reactor.Loop
+	KS       *store.Keyspace
+	Ex       *command.Executor
 	commands *command.Commands // what ex executes
 	pool     ioworkers.Pool
 
@@ -73,31 +73,31 @@ type Server struct {
 	pass                  // the pass under way: pass_state.go
 	clients    clients    // clients and their limits
 	pausing    pausing    // CLIENT PAUSE: hold.go
-	listeners  listeners  // listen.go
+	Listeners  listeners  // listen.go
 	handshakes handshakes // connections that are no clients yet
-	inbox      inbox      // requests that come over no connection: internal_request.go
+	Inbox      inbox      // requests that come over no connection: internal_request.go
 	stats      Stats
-	figures    figures   // for INFO, beside stats
+	Figures    figures   // for INFO, beside stats
 	recorder   recorder  // of the trace: trace.go
 	debugging  debugging // what DEBUG has set: cron.go
-	oomScore   oomScore
+	OOMScore   oomScore
 
 	// What a plain server does not have.
-	parts parts      // what they do in a pass: parts.go
-	hooks hooks      // what they replace: hooks.go
+	Parts parts      // what they do in a pass: parts.go
+	Hooks hooks      // what they replace: hooks.go
 	queue *execQueue // nil for --exec inline
 
-	bubble *reactor.Bubble // of testing/synctest that the server lives in, or nil
+	Bubble *reactor.Bubble // of testing/synctest that the server lives in, or nil
 
 	trace *trace.Thread // main's row, nil while nothing is recorded
 
 	nodeCount int   // how many servers this process has
-	number    int   // the number of this one, from 1
-	group     int   // the number of its master at the start: its own, or that of the one it follows
-	port      int   // at the start
+	OneIf     int   // the number of this one, from 1
+	Group     int   // the number of its master at the start: its own, or that of the one it follows
+	PeerPort  int   // at the start
 	names     names // of connections to come
 
-	loadsInRun bool  // somebody loads data once Run has begun, and then calls loaded
+	LoadsInRun bool  // somebody loads data once Run has begun, and then calls loaded
 	fatal      error // why Run ends: what was executed cannot be kept
 
 	timers reactor.Timers // by Clock.Timeline: timeouts of clients, the end of a pause
@@ -138,23 +138,23 @@ type Stats struct {
 	EvictedClients        int64
 }
 
-// newServer makes a plain server: its loop, its keyspace, and the parts that it always has.
-func newServer(cfg *config.Config, log Log, number, nodes int, commands *command.Commands) (*Server, error) {
+// New makes a plain server: its loop, its keyspace, and the parts that it always has.
+func New(cfg *config.Config, log Log, number, nodes int, commands *command.Commands) (*Server, error) {
 	clock := clock.New()
 	loop, err := reactor.New(cfg.Multiplexer, clock.Mono)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		cfg: cfg, log: log, clock: clock, loop: loop, number: number, nodeCount: nodes, commands: commands,
-		ks: newKeyspace(cfg), group: cfg.MasterOf(number), loadsInRun: cfg.SystemFiles && !cfg.LabDisk,
+		Cfg: cfg, Log: log, Clock: clock, Loop: loop, OneIf: number, nodeCount: nodes, commands: commands,
+		KS: newKeyspace(cfg), Group: cfg.MasterOf(number), LoadsInRun: cfg.SystemFiles && !cfg.LabDisk,
 	}
 	s.clients = clients{s: s, byID: map[int64]*client{}}
-	s.listeners.s, s.pausing.s, s.recorder.s = s, s, s
+	s.Listeners.s, s.pausing.s, s.recorder.s = s, s, s
 	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
-	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
-	s.figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
-	s.hooks = plainHooks(s)
+	s.Inbox.s, s.Inbox.waiting, s.Inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
+	s.Figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
+	s.Hooks = plainHooks(s)
 	loop.AfterSleep(s.afterSleep)
 	loop.BeforeSleep(s.beforeSleep)
 	if cfg.Bubble {
@@ -163,35 +163,35 @@ func newServer(cfg *config.Config, log Log, number, nodes int, commands *command
 	if cfg.Exec == "queue" {
 		s.installQueue()
 	} else {
-		loop.AtEnd(func() { each(s.parts.last) })
+		loop.AtEnd(func() { each(s.Parts.last) })
 	}
 	return s, nil
 }
 
-// open makes the server listen, once it has its executor.
-func (s *Server) open() error {
+// Open makes the server listen, once it has its executor.
+func (s *Server) Open() error {
 	s.clients.setOutputTrigger()
 	s.clients.setMemoryLimits()
-	s.figures.peakMem = s.figures.usedMemory()
+	s.Figures.peakMem = s.Figures.usedMemory()
 	if !s.clients.fit() {
 		return errors.New("too few open files allowed")
 	}
-	if s.cfg.Trace != "" {
+	if s.Cfg.Trace != "" {
 		s.recorder.start()
 	}
-	s.cronTimer = s.loop.After(cronPeriod, s.cron)
-	if err := s.listeners.open(); err != nil {
+	s.cronTimer = s.Loop.After(cronPeriod, s.cron)
+	if err := s.Listeners.open(); err != nil {
 		return err
 	}
-	s.port = s.Port()
+	s.PeerPort = s.Port()
 	return nil
 }
 
 // Terminate is Stop for SIGTERM, or for SIGINT. It saves the data if the configuration says so, and the end may have
 // to wait for that. SHUTDOWN ABORT takes the signal back meanwhile. Any goroutine may call it.
 func (s *Server) Terminate(interrupt bool) {
-	each(s.parts.hurry)
-	for _, fn := range s.parts.terminate {
+	each(s.Parts.hurry)
+	for _, fn := range s.Parts.terminate {
 		fn(interrupt)
 	}
 }
@@ -199,14 +199,14 @@ func (s *Server) Terminate(interrupt bool) {
 // Addrs returns the addresses that the server listens on without TLS, with the port that the system
 // chose. CONFIG SET can change them, so call it before Run. In a bubble it returns one address, where nobody listens.
 func (s *Server) Addrs() []string {
-	if s.bubble != nil {
+	if s.Bubble != nil {
 		return []string{s.peerAddr()}
 	}
-	return s.listeners.addrs(false)
+	return s.Listeners.addrs(false)
 }
 
 // TLSAddrs is Addrs for the tls-port.
-func (s *Server) TLSAddrs() []string { return s.listeners.addrs(true) }
+func (s *Server) TLSAddrs() []string { return s.Listeners.addrs(true) }
 
 func (ls *listeners) addrs(withTLS bool) (addrs []string) {
 	for _, l := range ls.all {
@@ -220,34 +220,34 @@ func (ls *listeners) addrs(withTLS bool) (addrs []string) {
 // Run serves until Stop. The calling goroutine becomes the one that executes
 // every command.
 func (s *Server) Run() error {
-	if !s.loadsInRun {
-		s.loaded()
+	if !s.LoadsInRun {
+		s.NotifyLoaded()
 	}
-	s.pool.Start(s.cfg.IOThreads, s.cfg.IOThreadsDoReads)
+	s.pool.Start(s.Cfg.IOThreads, s.Cfg.IOThreadsDoReads)
 	s.pool.Record(s.recorder.rows)
 	s.queue.start()
-	err := s.loop.Run()
-	each(s.parts.hurry)
+	err := s.Loop.Run()
+	each(s.Parts.hurry)
 	s.queue.stop()
 	s.pool.Stop()
 	s.recorder.save()
-	s.listeners.close()
+	s.Listeners.Close()
 	s.handshakes.end()
-	each(s.parts.stop)
+	each(s.Parts.stop)
 	for _, c := range s.clients.byID {
 		s.free(c)
 	}
-	each(s.parts.end)
-	s.inbox.close()
-	s.loop.Close()
+	each(s.Parts.end)
+	s.Inbox.close()
+	s.Loop.Close()
 	if err != nil {
 		return fmt.Errorf("event loop: %w", err)
 	}
 	return s.fatal
 }
 
-// loaded tells who has asked that the data are loaded.
-func (s *Server) loaded() {
+// NotifyLoaded tells who has asked that the data are loaded.
+func (s *Server) NotifyLoaded() {
 	if tell := s.Loaded; tell != nil {
 		s.Loaded = nil
 		tell()
@@ -257,7 +257,7 @@ func (s *Server) loaded() {
 // Dedicated tells the server that its process does nothing else. Call it before Run. With io-threads, the
 // runtime must have a processor for each.
 func (s *Server) Dedicated() {
-	s.loop.Dedicated()
+	s.Loop.Dedicated()
 	s.pool.Dedicated = true
 }
 
@@ -267,6 +267,6 @@ func (s *Server) EagerThreads() { s.pool.Eager() }
 
 // Stop ends Run after this pass. Any goroutine may call it.
 func (s *Server) Stop() {
-	each(s.parts.hurry)
-	s.loop.Post(s.loop.Stop)
+	each(s.Parts.hurry)
+	s.Loop.Post(s.Loop.Stop)
 }

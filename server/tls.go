@@ -49,7 +49,7 @@ type handshake struct {
 const handshakeLimit = 10 * time.Second
 
 func (hs *handshakes) longest() time.Duration {
-	if limit := time.Duration(hs.s.cfg.Timeout) * time.Second; 0 < limit && limit < handshakeLimit {
+	if limit := time.Duration(hs.s.Cfg.Timeout) * time.Second; 0 < limit && limit < handshakeLimit {
 		return limit
 	}
 	return handshakeLimit
@@ -59,19 +59,19 @@ func (hs *handshakes) longest() time.Duration {
 func (hs *handshakes) shake(fd int, from unix.Sockaddr) {
 	local, _ := unix.Getsockname(fd)
 	h := &handshake{fd: fd, addr: addrString(from), laddr: addrString(local)}
-	hs.s.log('-', "Accepted %s", h.addr)
-	if err := hs.s.loop.Watch(fd, reactor.Readable, func() { hs.hello(h) }); err != nil {
-		hs.s.log('#', "Accepting client connection: %v", err)
+	hs.s.Log('-', "Accepted %s", h.addr)
+	if err := hs.s.Loop.Watch(fd, reactor.Readable, func() { hs.hello(h) }); err != nil {
+		hs.s.Log('#', "Accepting client connection: %v", err)
 		_ = unix.Close(fd)
 		return
 	}
 	h.place = hs.silent.PushBack(h)
-	h.timer = hs.s.loop.After(hs.longest(), func() time.Duration { return hs.tooLong(h) })
+	h.timer = hs.s.Loop.After(hs.longest(), func() time.Duration { return hs.tooLong(h) })
 }
 
 // hello begins a handshake: the client has sent something, or has gone.
 func (hs *handshakes) hello(h *handshake) {
-	hs.s.loop.Unwatch(h.fd, reactor.Readable)
+	hs.s.Loop.Unwatch(h.fd, reactor.Readable)
 	hs.silent.Remove(h.place)
 	h.place = hs.begun.PushBack(h)
 	hs.wantTurn(h)
@@ -88,8 +88,8 @@ func (hs *handshakes) waits(h *handshake, room bool) {
 	if room {
 		event = reactor.Writable
 	}
-	err := hs.s.loop.Watch(h.fd, event, func() {
-		hs.s.loop.Unwatch(h.fd, event)
+	err := hs.s.Loop.Watch(h.fd, event, func() {
+		hs.s.Loop.Unwatch(h.fd, event)
 		hs.wantTurn(h)
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func (hs *handshakes) shaken(h *handshake, err error) {
 		hs.logFailure(h, reason(err))
 		return
 	}
-	if c := hs.s.listeners.welcome(h.fd, h.addr, h.laddr, h.tls); c != nil {
+	if c := hs.s.Listeners.welcome(h.fd, h.addr, h.laddr, h.tls); c != nil {
 		hs.s.readHandler(c)
 	}
 }
@@ -134,16 +134,16 @@ const loggedFailures = 10
 func (hs *handshakes) logFailure(h *handshake, why string) {
 	failed := &hs.failed
 	if *failed++; *failed == 1 {
-		hs.s.loop.After(time.Second, hs.sumUpFailures)
+		hs.s.Loop.After(time.Second, hs.sumUpFailures)
 	}
 	if *failed <= loggedFailures {
-		hs.s.log('#', "Error accepting a client connection: %s (addr=%s laddr=%s)", why, h.addr, h.laddr)
+		hs.s.Log('#', "Error accepting a client connection: %s (addr=%s laddr=%s)", why, h.addr, h.laddr)
 	}
 }
 
 func (hs *handshakes) sumUpFailures() (again time.Duration) {
 	if more := hs.failed - loggedFailures; more > 0 {
-		hs.s.log('#', "Error accepting a client connection: %d more handshakes have failed", more)
+		hs.s.Log('#', "Error accepting a client connection: %d more handshakes have failed", more)
 	}
 	hs.failed = 0
 	return 0

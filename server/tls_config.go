@@ -25,7 +25,7 @@ func (hs *handshakes) configure(again bool) bool {
 	if hs.config != nil && !again {
 		return true
 	}
-	made := hs.s.cfg.TLS.Clone()
+	made := hs.s.Cfg.TLS.Clone()
 	if made == nil {
 		made = hs.makeConfig()
 	}
@@ -39,16 +39,16 @@ func (hs *handshakes) configure(again bool) bool {
 
 // makeConfig returns nil if it fails.
 func (hs *handshakes) makeConfig() *tls.Config {
-	c := hs.s.cfg
+	c := hs.s.Cfg
 	switch {
 	case c.TLSCertFile == "":
-		hs.s.log('#', "No tls-cert-file configured!")
+		hs.s.Log('#', "No tls-cert-file configured!")
 		return nil
 	case c.TLSKeyFile == "":
-		hs.s.log('#', "No tls-key-file configured!")
+		hs.s.Log('#', "No tls-key-file configured!")
 		return nil
 	case c.TLSAuthClients != "no" && c.TLSCACertFile == "" && c.TLSCACertDir == "":
-		hs.s.log('#', "Either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-cluster, tls-replication or "+
+		hs.s.Log('#', "Either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-cluster, tls-replication or "+
 			"tls-auth-clients are enabled!")
 		return nil
 	}
@@ -66,7 +66,7 @@ func (hs *handshakes) makeConfig() *tls.Config {
 		return nil
 	}
 	if made.CipherSuites, ok = ciphers(c.TLSCiphers); !ok {
-		hs.s.log('#', "Failed to configure ciphers: %s", c.TLSCiphers)
+		hs.s.Log('#', "Failed to configure ciphers: %s", c.TLSCiphers)
 		return nil
 	}
 	return made
@@ -85,9 +85,9 @@ func authMode(word string) tls.ClientAuthType {
 // setAuth puts tls-auth-clients into effect. As in Redis, it needs no certificates of CAs: without
 // them, no client can be verified.
 func (hs *handshakes) setAuth() {
-	if hs.config != nil && hs.s.cfg.TLS == nil {
+	if hs.config != nil && hs.s.Cfg.TLS == nil {
 		hs.config = hs.config.Clone()
-		hs.config.ClientAuth = authMode(hs.s.cfg.TLSAuthClients)
+		hs.config.ClientAuth = authMode(hs.s.Cfg.TLSAuthClients)
 	}
 }
 
@@ -98,7 +98,7 @@ func (hs *handshakes) certificate(certFile, keyFile string) (cert tls.Certificat
 		err = errors.New(noCertificate)
 	}
 	if err != nil {
-		hs.s.log('#', "Failed to load certificate: %s: %s", certFile, reason(err))
+		hs.s.Log('#', "Failed to load certificate: %s: %s", certFile, reason(err))
 		return cert, false
 	}
 	keyPEM, err := config.ReadFile(keyFile, mostPEM)
@@ -106,7 +106,7 @@ func (hs *handshakes) certificate(certFile, keyFile string) (cert tls.Certificat
 		cert, err = tls.X509KeyPair(certPEM, keyPEM)
 	}
 	if err != nil {
-		hs.s.log('#', "Failed to load private key: %s: %s", keyFile, reason(err))
+		hs.s.Log('#', "Failed to load private key: %s: %s", keyFile, reason(err))
 		return cert, false
 	}
 	return cert, true
@@ -141,7 +141,7 @@ func (hs *handshakes) authorities(c *config.Config) (pool *x509.CertPool, ok boo
 		}
 	}
 	if err != nil {
-		hs.s.log('#', "Failed to configure CA certificate(s) file/directory: %s", reason(err))
+		hs.s.Log('#', "Failed to configure CA certificate(s) file/directory: %s", reason(err))
 		return nil, false
 	}
 	return pool, true
@@ -173,7 +173,7 @@ func (hs *handshakes) readFolder(pool *x509.CertPool, dir string) error {
 		pem, err := config.ReadFile(filepath.Join(dir, name), mostPEM)
 		switch {
 		case errors.Is(err, unix.EFBIG):
-			hs.s.log('#', "%s is not read: %s", filepath.Join(dir, name), reason(err))
+			hs.s.Log('#', "%s is not read: %s", filepath.Join(dir, name), reason(err))
 			continue
 		case err != nil:
 			continue
@@ -197,7 +197,7 @@ func (hs *handshakes) protocols(list string) (lowest, highest uint16, ok bool) {
 	for word := range strings.SplitSeq(list, " ") {
 		at := slices.Index(known, ascii.ToLower(word))
 		if at < 0 {
-			hs.s.log('#', "Invalid tls-protocols specified. "+
+			hs.s.Log('#', "Invalid tls-protocols specified. "+
 				"Use a combination of 'TLSv1', 'TLSv1.1', 'TLSv1.2' and 'TLSv1.3'.")
 			return 0, 0, false
 		}
@@ -207,7 +207,7 @@ func (hs *handshakes) protocols(list string) (lowest, highest uint16, ok bool) {
 	given = slices.Compact(given)
 	first, last := given[0], given[len(given)-1]
 	if last-first+1 != len(given) {
-		hs.s.log('#', "tls-protocols has a gap, which is not supported by miniredisd: %s", list)
+		hs.s.Log('#', "tls-protocols has a gap, which is not supported by miniredisd: %s", list)
 		return 0, 0, false
 	}
 	return tls.VersionTLS10 + uint16(first), tls.VersionTLS10 + uint16(last), true
@@ -253,8 +253,8 @@ func (hs *handshakes) clientConfig(host string) *tls.Config {
 	if roots == nil {
 		roots = made.ClientCAs
 	}
-	if cert, key := hs.s.cfg.TLSClientCertFile, hs.s.cfg.TLSClientKeyFile; cert != "" && key != "" && hs.s.cfg.TLS == nil {
-		pair, ok := hs.certificate(hs.s.cfg.Relative(cert), hs.s.cfg.Relative(key))
+	if cert, key := hs.s.Cfg.TLSClientCertFile, hs.s.Cfg.TLSClientKeyFile; cert != "" && key != "" && hs.s.Cfg.TLS == nil {
+		pair, ok := hs.certificate(hs.s.Cfg.Relative(cert), hs.s.Cfg.Relative(key))
 		if !ok {
 			return nil
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/lab/labtls"
-	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/node"
 )
 
 const badTLS = "Unable to update TLS configuration. Check server logs."
@@ -167,7 +167,7 @@ func TestAServerWithoutCertificatesDoesNotStart(t *testing.T) {
 	} {
 		s := &tlsServer{}
 		cfg := parse(t, "--port 0 --tls-port 7000 "+c.line)
-		_, err := server.New(cfg, s.note)
+		_, err := node.New(cfg, s.note)
 		require.EqualError(t, err, "Failed to configure TLS. Check logs for more info.")
 		require.True(t, s.logged(c.logged), s.log)
 	}
@@ -188,7 +188,7 @@ func TestAGoProgramPassesItsOwnConfiguration(t *testing.T) {
 	cfg := parse(t, "--bind 127.0.0.1")
 	cfg.Port, cfg.TLSPort = -1, -1
 	cfg.TLS = &tls.Config{Certificates: lab.client(t, "server").Certificates}
-	s, err := server.New(cfg, lab.note)
+	s, err := node.New(cfg, lab.note)
 	require.NoError(t, err)
 	require.Empty(t, s.Addrs())
 	done := make(chan error)

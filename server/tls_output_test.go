@@ -13,7 +13,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/amount"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/lab/labtls"
-	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/node"
 )
 
 // startBareTLS is startTLS without a lab. A lab copies replies, because its faults change them.
@@ -28,7 +28,7 @@ func startBareTLS(t *testing.T, args ...string) *tlsServer {
 	cfg, err := config.Parse(append(line, args...), nil)
 	require.NoError(t, err)
 	cfg.TLSPort = -1
-	s.Server, err = server.New(cfg, s.note)
+	s.Server, err = node.New(cfg, s.note)
 	require.NoError(t, err)
 	if len(more) > 0 {
 		s.EagerThreads()

@@ -27,7 +27,7 @@ type recorder struct {
 // threads already.
 func (rec *recorder) start() {
 	if !rec.isShared {
-		rec.rows = trace.New(rec.s.ex.Clock.Mono)
+		rec.rows = trace.New(rec.s.Ex.Clock.Mono)
 		rec.into(rec.rows.Thread("main"))
 		rec.s.queue.record()
 		rec.s.pool.Record(rec.rows)
@@ -45,7 +45,7 @@ func (rec *recorder) stop() {
 }
 
 func (rec *recorder) into(row *trace.Thread) {
-	rec.s.trace, rec.s.ex.Trace, rec.s.pool.Trace = row, row, row
+	rec.s.trace, rec.s.Ex.Trace, rec.s.pool.Trace = row, row, row
 }
 
 const errNoTrace store.Error = "ERR no trace was recorded, see DEBUG TRACE START"
@@ -79,7 +79,7 @@ func (rec *recorder) writeTo(f *os.File, path string) error {
 // slept says what the sleep that has just ended found, and what would have ended it.
 func (rec *recorder) slept() {
 	ready := 0
-	rec.s.loop.Fired(func(int, reactor.Mask) { ready++ })
+	rec.s.Loop.Fired(func(int, reactor.Mask) { ready++ })
 	rec.s.trace.Slept(ready, rec.s.stats.Passes, rec.wakesFor())
 }
 
@@ -89,7 +89,7 @@ func (rec *recorder) wakesFor() string {
 		return "eviction"
 	}
 	timer, waits := rec.s.timers.Next()
-	due, expires := rec.s.ex.Clock.OnTimeline(rec.s.ks.NextDeadline())
+	due, expires := rec.s.Ex.Clock.OnTimeline(rec.s.KS.NextDeadline())
 	switch {
 	case expires && rec.s.expires() && (!waits || due < timer):
 		return "a key expires"
@@ -102,23 +102,23 @@ func (rec *recorder) wakesFor() string {
 // SaveTrace writes the recording to the file that the configuration names, after the pass that is
 // running. Without a file in the configuration it logs why nothing is written. Any goroutine may call it.
 func (s *Server) SaveTrace() {
-	s.loop.Post(func() {
-		if s.cfg.Trace == "" {
-			s.log('#', "No trace is written: start the server with --trace PATH")
+	s.Loop.Post(func() {
+		if s.Cfg.Trace == "" {
+			s.Log('#', "No trace is written: start the server with --trace PATH")
 		}
 		s.recorder.save()
 	})
 }
 
 func (rec *recorder) save() {
-	if rec.s.cfg.Trace == "" {
+	if rec.s.Cfg.Trace == "" {
 		return
 	}
-	if err := rec.write(rec.s.cfg.Trace); err != nil {
-		rec.s.log('#', "Writing the trace: %v", err)
+	if err := rec.write(rec.s.Cfg.Trace); err != nil {
+		rec.s.Log('#', "Writing the trace: %v", err)
 		return
 	}
-	rec.s.log('*', "Trace written to %s", rec.s.cfg.Trace)
+	rec.s.Log('*', "Trace written to %s", rec.s.Cfg.Trace)
 }
 
 // debug is DEBUG TRACE. The server serves nobody while it writes a dump.

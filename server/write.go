@@ -70,7 +70,7 @@ func (s *Server) wrote(c *client) {
 		if c.full {
 			return
 		}
-		if err := s.loop.Watch(c.FD, reactor.Writable, func() { s.replyHandler(c) }); err != nil {
+		if err := s.Loop.Watch(c.FD, reactor.Writable, func() { s.replyHandler(c) }); err != nil {
 			s.close(c)
 			return
 		}
@@ -80,7 +80,7 @@ func (s *Server) wrote(c *client) {
 	default:
 		if c.full {
 			c.full = false
-			s.loop.Unwatch(c.FD, reactor.Writable)
+			s.Loop.Unwatch(c.FD, reactor.Writable)
 		}
 		s.pool.Reclaim(&c.Conn)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
 	"github.com/miniredisd/miniredisd/lab/labhttp"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/server"
 )
 
 // listenLab opens the port of lab-http and writes its address into cfg. The listener is nil if
@@ -46,14 +46,14 @@ func labURL(cfg *config.Config) string { return "http://" + cfg.LabHTTP + "/lab"
 const headerLimit = 10 * time.Second
 
 // askOf returns how a handler of HTTP executes LAB.
-func askOf(masters server.Nodes) labhttp.Ask {
+func askOf(masters node.Nodes) labhttp.Ask {
 	return func(ctx context.Context, n int, args []string) (resp.Value, error) {
 		return masters.Do(ctx, n, args...)
 	}
 }
 
 // serveLab serves LAB over HTTP on l until the caller calls end. A nil l means no HTTP.
-func serveLab(l net.Listener, cfg *config.Config, masters server.Nodes, log *rlog.Logger) (end func()) {
+func serveLab(l net.Listener, cfg *config.Config, masters node.Nodes, log *rlog.Logger) (end func()) {
 	if l == nil {
 		return func() {}
 	}

@@ -55,6 +55,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/internal/rlog"
 	"github.com/miniredisd/miniredisd/internal/version"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -191,7 +192,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		return 1
 	}
 	logs := logsOf(cfg, log)
-	masters, err := server.NewNodes(cfg, func(n int) server.Log { return logs[n-1].Log })
+	masters, err := node.NewNodes(cfg, func(n int) server.Log { return logs[n-1].Log })
 	if err != nil {
 		return refuse(cfg, log, err)
 	}
@@ -272,7 +273,7 @@ func logsOf(cfg *config.Config, log *rlog.Logger) []*rlog.Logger {
 
 // dedicate lets a single server keep its processors while it waits: see runtime.go. With
 // several masters or an HTTP server, Go's scheduler shares out the processors.
-func dedicate(masters server.Nodes, cfg *config.Config) {
+func dedicate(masters node.Nodes, cfg *config.Config) {
 	if len(masters) > 1 || cfg.LabHTTP != "" || cfg.Watch != "" {
 		runtime.UnlockOSThread()
 		return
@@ -341,7 +342,7 @@ func ready(cfg *config.Config, log *rlog.Logger) {
 
 // obeySignals ends all masters on the first SIGTERM or SIGINT, and the process on a second SIGINT before that end.
 // SIGUSR1 writes the trace.
-func obeySignals(signals <-chan os.Signal, masters server.Nodes, log *rlog.Logger) {
+func obeySignals(signals <-chan os.Signal, masters node.Nodes, log *rlog.Logger) {
 	for sig := range signals {
 		switch {
 		case sig == syscall.SIGUSR1:

@@ -15,12 +15,13 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/server"
 )
 
 // announce tells other processes that the server listens. remove deletes the files that it wrote.
 // The port file has the ports of TLS only if there are no others.
-func announce(cfg *config.Config, log *rlog.Logger, masters server.Nodes) (remove func(), err error) {
+func announce(cfg *config.Config, log *rlog.Logger, masters node.Nodes) (remove func(), err error) {
 	pidFile := cfg.PIDFile
 	if pidFile == "" && isDaemon() {
 		pidFile = "/var/run/redis.pid"
@@ -69,7 +70,7 @@ func announce(cfg *config.Config, log *rlog.Logger, masters server.Nodes) (remov
 }
 
 // portLines has the port of each server on a line. That of a replica also names its master, as "7002 replica of 7001".
-func portLines(cfg *config.Config, masters server.Nodes, addrs func(*server.Server) []string) string {
+func portLines(cfg *config.Config, masters node.Nodes, addrs func(*server.Server) []string) string {
 	var lines strings.Builder
 	for i, s := range masters {
 		for _, port := range portsOf(addrs(s)) {

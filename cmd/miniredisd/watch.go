@@ -8,6 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
 	"github.com/miniredisd/miniredisd/lab/glass/glasshttp"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -25,7 +26,7 @@ func listenWatch(cfg *config.Config) (net.Listener, error) {
 }
 
 // serveWatch serves the page on l until the caller calls end. A nil l means no page.
-func serveWatch(l net.Listener, cfg *config.Config, masters server.Nodes, log *rlog.Logger) (end func()) {
+func serveWatch(l net.Listener, cfg *config.Config, masters node.Nodes, log *rlog.Logger) (end func()) {
 	if l == nil {
 		return func() {}
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/lab/glass"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -32,7 +33,7 @@ import (
 type Stage struct {
 	Addrs []string // of the masters; they keep them while they are down
 
-	masters server.Nodes
+	masters node.Nodes
 	ended   chan error
 	secret  string           // of the stage's own connection, if clients are guests
 	own     *respclient.Conn // to the first master, or nil: see Enter
@@ -49,7 +50,7 @@ func New(seed uint64, more ...string) (*Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	masters, err := server.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	masters, err := node.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	if err != nil {
 		return nil, err
 	}

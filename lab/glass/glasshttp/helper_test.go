@@ -15,6 +15,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/course/claims"
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -22,7 +23,7 @@ import (
 // site is a server with a page, in the process of the test.
 type site struct {
 	t       testing.TB
-	masters server.Nodes
+	masters node.Nodes
 	url     string
 }
 
@@ -33,7 +34,7 @@ func start(t testing.TB, args ...string) *site {
 		"--watch", "127.0.0.1:0"}, args...)
 	cfg, err := config.Parse(args, nil)
 	require.NoError(t, err)
-	masters, err := server.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	masters, err := node.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	require.NoError(t, err)
 	o := Options{
 		Ask: func(ctx context.Context, n int, args []string) (resp.Value, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab/glass"
+	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -58,7 +59,7 @@ func follows(p *player) {
 	cfg, err := config.Parse([]string{"--port", "0", "--bind", "127.0.0.1", "--save", "",
 		"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "3600"}, nil)
 	require.NoError(p.t, err)
-	masters, err := server.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	masters, err := node.NewNodes(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	require.NoError(p.t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- masters.Run() }()

@@ -1,4 +1,4 @@
-package server
+package node
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func TestAPanicOfABlockedCommandEndsItsClientOnly(t *testing.T) {
 		}
 	})
 	require.NoError(t, err)
-	row := s.ex.Table.Lookup([][]byte{[]byte("blpop"), []byte("q"), []byte("0")})
+	row := s.Ex.Table.Lookup([][]byte{[]byte("blpop"), []byte("q"), []byte("0")})
 	pop, calls := row.Do, 0
 	defer func() { row.Do = pop }() // other servers of this process have the same row
 	row.Do = func(c *command.Call) error {

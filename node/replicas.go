@@ -1,9 +1,10 @@
-package server
+package node
 
 import (
 	"fmt"
 
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // prepareToReplicate changes what would be a nuisance inside of one process. Each server may become a master or a
@@ -26,15 +27,15 @@ func prepareToReplicate(own *config.Config, number int) {
 // followMasters makes the replicas of the process follow their masters. Their links begin with Run.
 func followMasters(all []*node) error {
 	for _, n := range all {
-		if n.group == n.number {
+		if n.Group == n.OneIf {
 			continue
 		}
-		n.cfg.ReplicaOf = fmt.Sprintf("%s %d", peerHost, all[n.group-1].port)
-		if err := n.repl.follow.start(); err != nil {
+		n.Cfg.ReplicaOf = fmt.Sprintf("%s %d", server.PeerHost, all[n.Group-1].PeerPort)
+		if err := n.repl.Follow.Start(); err != nil {
 			return err
 		}
 		if n.lab != nil {
-			n.lab.keepConfig()
+			n.lab.KeepConfig()
 		}
 	}
 	return nil

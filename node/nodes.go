@@ -1,4 +1,4 @@
-package server
+package node
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // Nodes are the servers of one process: masters, as Redlock needs them, and then their replicas. Each has its own loop,
@@ -25,12 +26,12 @@ import (
 //	    └── Post ──────>└── Post ──────>┘           the lab's only way between them
 //
 // SHUTDOWN ends the node that gets it. Run returns when all have ended.
-type Nodes []*Server
+type Nodes []*server.Server
 
 // NewNodes makes as many servers as cfg asks for: the masters, the replicas of the first, and so on. All of them
 // listen, or none does. Each gets the next port and the next seed. With port 0 each finds a free port, and cfg gets the
 // first one's. log returns the log of a server, counted from 1.
-func NewNodes(cfg *config.Config, log func(node int) Log) (Nodes, error) {
+func NewNodes(cfg *config.Config, log func(node int) server.Log) (Nodes, error) {
 	if cfg.Nodes() <= 1 {
 		s, err := New(cfg, log(1))
 		return Nodes{s}, err
@@ -38,7 +39,7 @@ func NewNodes(cfg *config.Config, log func(node int) Log) (Nodes, error) {
 	if err := checkNodes(cfg); err != nil {
 		return nil, err
 	}
-	if err := writeLabTLS(cfg); err != nil {
+	if err := server.WriteLabTLS(cfg); err != nil {
 		return nil, err
 	}
 	if cfg.Seed == 0 {
@@ -65,7 +66,7 @@ func NewNodes(cfg *config.Config, log func(node int) Log) (Nodes, error) {
 		all = append(all, s)
 		cfg.MaxClients = own.MaxClients // what the first has found out, the others need not complain of
 	}
-	cfg.Port, cfg.TLSPort = all[0].cfg.Port, all[0].cfg.TLSPort
+	cfg.Port, cfg.TLSPort = all[0].Cfg.Port, all[0].Cfg.TLSPort
 	introduce(all)
 	if err := followMasters(all); err != nil {
 		discard(all)
@@ -80,28 +81,28 @@ func NewNodes(cfg *config.Config, log func(node int) Log) (Nodes, error) {
 
 // introduce lets the nodes of a process know each other.
 func introduce(all []*node) {
-	var repls []*replState
-	var labs []*labState
-	var glasses []*glassState
+	var repls []*server.Role
+	var labs []*server.LabState
+	var glasses []*server.GlassState
 	var bubbles []*reactor.Bubble
 	for _, n := range all {
 		repls, labs, glasses = append(repls, n.repl), append(labs, n.lab), append(glasses, n.glass)
-		bubbles = append(bubbles, n.bubble)
+		bubbles = append(bubbles, n.Bubble)
 	}
 	for i, n := range all {
-		n.repl.peers = repls
+		n.repl.Peers = repls
 		if n.lab != nil {
-			n.lab.all = labs
+			n.lab.All = labs
 		}
 		if n.glass != nil {
-			n.glass.all = glasses
+			n.glass.All = glasses
 		}
-		if n.bubble != nil { // its loop looks at the sockets between them
-			n.bubble.Neighbours(slices.Concat(bubbles[:i], bubbles[i+1:]))
+		if n.Bubble != nil { // its loop looks at the sockets between them
+			n.Bubble.Neighbours(slices.Concat(bubbles[:i], bubbles[i+1:]))
 		}
 	}
 	if all[0].lab != nil {
-		shareLedger(labs)
+		server.ShareLedger(labs)
 	}
 }
 
@@ -119,8 +120,8 @@ func checkNodes(cfg *config.Config) error {
 		return fmt.Errorf("unixsocket is one socket and cannot be shared by %d %s", n, what)
 	case cfg.Trace != "":
 		return fmt.Errorf("trace records one server, not %d %s: use DEBUG TRACE on the one to look at", n, what)
-	case max(cfg.Port, cfg.TLSPort)+n-1 > maxPort:
-		return fmt.Errorf("%d %s from port %d on would need ports above %d", n, what, max(cfg.Port, cfg.TLSPort), maxPort)
+	case max(cfg.Port, cfg.TLSPort)+n-1 > server.MaxPort:
+		return fmt.Errorf("%d %s from port %d on would need ports above %d", n, what, max(cfg.Port, cfg.TLSPort), server.MaxPort)
 	case n > mostNodes:
 		return fmt.Errorf("%d masters with %d replicas each are more than %d servers", cfg.Masters, cfg.Replicas, mostNodes)
 	}
@@ -146,7 +147,7 @@ func (ns Nodes) Run() error {
 		if errs[i] = ns[i].Run(); errs[i] != nil {
 			ns.Stop()
 		}
-		ns[i].log('*', "This %s has ended", ns[i].kind())
+		ns[i].Log('*', "This %s has ended", ns[i].Kind())
 	}
 	var others sync.WaitGroup
 	for i := 1; i < len(ns); i++ {
@@ -178,7 +179,7 @@ func (ns Nodes) Terminate(interrupt bool) {
 // Terminates reports whether Terminate has asked for an end that is still to come: it waits, and nobody has aborted it.
 // Any goroutine may call it.
 func (ns Nodes) Terminates() bool {
-	return slices.ContainsFunc(ns, func(s *Server) bool { return partOf[*stopping](s).asked.Load() })
+	return slices.ContainsFunc(ns, func(s *server.Server) bool { return server.PartOf[*server.Stopping](s).Asked.Load() })
 }
 
 // Addrs returns the addresses of all nodes in order. Call it before Run.
@@ -200,7 +201,7 @@ func (ns Nodes) TLSAddrs() []string {
 }
 
 // MasterOf returns the place of the master to which a server belonged at the start. That of a master is its own.
-func (ns Nodes) MasterOf(i int) int { return ns[i].group - 1 }
+func (ns Nodes) MasterOf(i int) int { return ns[i].Group - 1 }
 
 // Do is Server.Do of node n, counted from 1. For 0 it takes a node that has not ended.
 func (ns Nodes) Do(ctx context.Context, n int, args ...string) (resp.Value, error) {
@@ -209,7 +210,7 @@ func (ns Nodes) Do(ctx context.Context, n int, args ...string) (resp.Value, erro
 	}
 	runs := ns[0]
 	for _, s := range ns {
-		if !s.inbox.hasEnded() {
+		if !s.Inbox.HasEnded() {
 			runs = s
 			break
 		}

@@ -1,4 +1,4 @@
-package server
+package node
 
 import (
 	"fmt"
@@ -14,11 +14,12 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // onSim is a server whose append only file is on a simulated disk.
 type onSim struct {
-	*Server
+	*server.Server
 	t     *testing.T
 	ended chan error
 
@@ -52,9 +53,9 @@ func (o *onSim) logged() string {
 // fail makes operations of the disk fail, counted from now on.
 func (o *onSim) fail(is disk.Fault, operations ...int) {
 	done := make(chan struct{})
-	o.loop.Post(func() {
+	o.Loop.Post(func() {
 		for _, n := range operations {
-			partOf[*persistence](o.Server).disk.(*disk.Sim).Fail(n, is)
+			server.PartOf[*server.Files](o.Server).Disk.(*disk.Sim).Fail(n, is)
 		}
 		close(done)
 	})
@@ -140,8 +141,8 @@ func TestAfterAFailedWriteTheServerTriesAgain(t *testing.T) {
 	require.Contains(t, o.logged(), "AOF write error looks solved")
 	o.Stop()
 	require.NoError(t, <-o.ended)
-	p := partOf[*persistence](o.Server)
-	f, err := p.disk.Open(filepath.Join(p.folder(), "appendonlydir", "appendonly.aof.1.incr.aof"))
+	p := server.PartOf[*server.Files](o.Server)
+	f, err := p.Disk.Open(filepath.Join(p.Folder(), "appendonlydir", "appendonly.aof.1.incr.aof"))
 	require.NoError(t, err)
 	text, err := io.ReadAll(f)
 	require.NoError(t, err)

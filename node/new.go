@@ -1,0 +1,143 @@
+package node
+
+import (
+	"errors"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/dialect"
+	"github.com/miniredisd/miniredisd/server"
+)
+
+// commands are what every server of this process can execute, unless it has a dialect of its own.
+var commands = newCommands(dialect.Named(dialect.Default))
+
+func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
+	return command.CommandsOf(d, server.ClientRows(), server.ServerRows(), server.PersistRows(), server.ReplicaRows(), server.WaitRows(), server.FollowRows(),
+		server.ACLRows(), server.LabRows(), server.StepRows(), more)
+}
+
+// New makes a server that listens. It answers nothing before Run.
+func New(cfg *config.Config, log server.Log) (*server.Server, error) {
+	if err := server.WriteLabTLS(cfg); err != nil {
+		return nil, err
+	}
+	n, err := newNode(cfg, log, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	return n.Server, nil
+}
+
+// node is a server with all that stands beside its pass. Each part attaches itself by parts.go and hooks.go.
+type node struct {
+	*server.Server
+	admin   *server.Admin      // cmd_*.go
+	persist *server.Files      // persist_*.go
+	repl    *server.Role       // repl_*.go
+	lab     *server.LabState   // lab_*.go; nil unless the directive lab is on
+	glass   *server.GlassState // glass_*.go; nil unless the directive watch is set
+}
+
+// newNode is New for one of several nodes of this process. The caller lets them know each other.
+func newNode(cfg *config.Config, log server.Log, number, nodes int) (*node, error) {
+	if cfg.Seed == 0 {
+		cfg.Seed = newSeed()
+	}
+	if err := server.CheckLab(cfg); err != nil {
+		return nil, err
+	}
+	if cfg.Watch != "" && !cfg.Lab {
+		return nil, errors.New("watch needs --lab yes")
+	}
+	cfg.Dialect = dialect.OfMaster(cfg.Dialect, cfg.MasterOf(number))
+	s, err := server.New(cfg, log, number, nodes, commandsOf(cfg))
+	if err != nil {
+		return nil, err
+	}
+	n := assemble(s)
+	if err := n.start(); err != nil {
+		n.discard()
+		return nil, err
+	}
+	return n, nil
+}
+
+// commandsOf returns what a server can execute.
+func commandsOf(cfg *config.Config) *command.Commands {
+	switch {
+	case cfg.LabMaint:
+		return newCommands(dialect.Named(cfg.Dialect), server.MaintRows()...)
+	case cfg.Dialect != dialect.Default:
+		return newCommands(dialect.Named(cfg.Dialect))
+	}
+	return commands
+}
+
+// assemble gives the parts their places in the pass. Their order counts: a change must be on the disk before replicas
+// hear of it.
+func assemble(s *server.Server) *node {
+	n := &node{Server: s, admin: server.NewAdmin(s), persist: server.NewFiles(s)}
+	n.repl = server.NewRepl(s, n.persist)
+	if s.Cfg.Lab {
+		n.lab = server.NewLab(n.repl, n.admin, s.Clock)
+	}
+	if s.Cfg.Watch != "" {
+		n.glass = server.NewGlass(n.lab, s.Clock)
+	}
+	s.Parts.Attach(n.admin.Part())
+	s.Parts.Attach(n.persist.Part())
+	s.Parts.Attach(n.persist.Stopping.Part())
+	n.repl.Attach()
+	if n.lab != nil {
+		s.Parts.Attach(n.lab.Part())
+	}
+	if n.glass != nil {
+		s.Parts.Attach(n.glass.Part())
+	}
+	s.Hooks.Rest = n.persist.RestInScript
+	s.Hooks.FeedMonitors, s.Hooks.Transfer = n.admin.Monitors.Feed, n.admin.Transfer
+	return n
+}
+
+// start makes the node ready for Run: it listens, and its files are open.
+func (n *node) start() error {
+	if err := n.NewExecutor(n.Clock); err != nil {
+		return err
+	}
+	n.Figures.Started = n.KS.Now
+	if err := n.persist.Start(); err != nil {
+		return err
+	}
+	n.repl.Replicas.Configured()
+	if err := n.Open(); err != nil {
+		return err
+	}
+	if n.lab != nil {
+		if err := n.lab.RefuseOpen(); err != nil {
+			return err
+		}
+	}
+	if !n.LoadsInRun {
+		if err := n.Parts.Start(); err != nil {
+			return err
+		}
+	}
+	if n.OneIf == 1 { // the process has one score
+		if err := n.OOMScore.Apply(n.Cfg); err != nil {
+			n.Log('#', "%v", err) // redis-server starts all the same
+		}
+	}
+	if n.lab != nil {
+		n.lab.KeepConfig()
+		n.lab.WarnOfOpen()
+	}
+	return nil
+}
+
+// discard closes a node that was never run.
+func (n *node) discard() {
+	n.Listeners.Close()
+	n.persist.End()
+	n.Loop.Close()
+}
