@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
-	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/glass"
 )
 
 // record plays the findings that a message tells once more, and returns what the loop of a server did in each. The
@@ -32,10 +32,10 @@ func (d *driver) recordingOf(f *explore.Finding) []byte {
 	arm := p.arm
 	p.arm = func(m Masters) {
 		arm(m)
-		server.ViewOf(m[trial.Master-1].s).RecordStart(0)
+		glass.ViewOf(m[trial.Master-1].s).RecordStart(0)
 	}
 	p.last = func(m Masters) {
-		w := server.ViewOf(m[trial.Master-1].s)
+		w := glass.ViewOf(m[trial.Master-1].s)
 		w.RecordStop()
 		var b bytes.Buffer
 		if r := w.Recording(); r != nil && r.Write(&b) == nil {

@@ -89,6 +89,7 @@ import (
 	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/glass"
 )
 
 // Server is a server that runs until its test ends.
@@ -267,7 +268,7 @@ func (m Masters) end() {
 	m[0].checkRules()
 	for _, s := range m {
 		s.t.Helper()
-		if w := server.ViewOf(s.s); w != nil {
+		if w := glass.ViewOf(s.s); w != nil {
 			w.Open() // the history comes from the loop
 		}
 		if s.t.Failed() {

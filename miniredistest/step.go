@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/miniredisd/miniredisd/lab/glass"
-	"github.com/miniredisd/miniredisd/server"
+	serverglass "github.com/miniredisd/miniredisd/server/glass"
 )
 
 // Stepping lets a test stop the server's loop: see Server.Step.
@@ -49,7 +49,7 @@ func (st Step) do(words ...string) {
 func (st Step) Stopped() *glass.Stop {
 	t := st.s.t
 	t.Helper()
-	w := server.ViewOf(st.s.s)
+	w := serverglass.ViewOf(st.s.s)
 	if w == nil {
 		t.Fatalf("%sStep().Stopped(): start the server with miniredistest.Stepping()", st.s.name)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/glass"
 )
 
 // commands are what every server of this process can execute, unless it has a dialect of its own.
@@ -14,7 +15,7 @@ var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
 	return command.CommandsOf(d, server.ClientRows(), server.ServerRows(), server.PersistRows(), server.ReplicaRows(), server.WaitRows(), server.FollowRows(),
-		server.ACLRows(), server.LabRows(), server.StepRows(), more)
+		server.ACLRows(), server.LabRows(), glass.Rows(), more)
 }
 
 // New makes a server that listens. It answers nothing before Run.
@@ -32,11 +33,11 @@ func New(cfg *config.Config, log server.Log) (*server.Server, error) {
 // node is a server with all that stands beside its pass. Each part attaches itself by parts.go and hooks.go.
 type node struct {
 	*server.Server
-	admin   *server.Admin      // cmd_*.go
-	persist *server.Files      // persist_*.go
-	repl    *server.Role       // repl_*.go
-	lab     *server.LabState   // lab_*.go; nil unless the directive lab is on
-	glass   *server.GlassState // glass_*.go; nil unless the directive watch is set
+	admin   *server.Admin    // cmd_*.go
+	persist *server.Files    // persist_*.go
+	repl    *server.Role     // repl_*.go
+	lab     *server.LabState // lab_*.go; nil unless the directive lab is on
+	glass   *glass.State     // glass_*.go; nil unless the directive watch is set
 }
 
 // newNode is New for one of several nodes of this process. The caller lets them know each other.
@@ -83,7 +84,7 @@ func assemble(s *server.Server) *node {
 		n.lab = server.NewLab(n.repl, n.admin, s.Clock)
 	}
 	if s.Cfg.Watch != "" {
-		n.glass = server.NewGlass(n.lab, s.Clock)
+		n.glass = glass.New(n.lab, s.Clock)
 	}
 	s.Parts.Attach(n.admin.Part())
 	s.Parts.Attach(n.persist.Part())

@@ -12,6 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/glass"
 )
 
 // Nodes are the servers of one process: masters, as Redlock needs them, and then their replicas. Each has its own loop,
@@ -83,7 +84,7 @@ func NewNodes(cfg *config.Config, log func(node int) server.Log) (Nodes, error) 
 func introduce(all []*node) {
 	var repls []*server.Role
 	var labs []*server.LabState
-	var glasses []*server.GlassState
+	var glasses []*glass.State
 	var bubbles []*reactor.Bubble
 	for _, n := range all {
 		repls, labs, glasses = append(repls, n.repl), append(labs, n.lab), append(glasses, n.glass)

@@ -21,14 +21,14 @@ const acceptLimit = 1000
 const acceptLimitTLS = 50
 
 // acceptHandler accepts waiting connections (networking.c: acceptTcpHandler).
-func (s *Server) acceptHandler(l *listener) {
-	s.trace.Mark()
+func (s *Server) acceptHandler(l *Listener) {
+	s.Trace.Mark()
 	limit := acceptLimit
 	if l.tls {
 		limit = acceptLimitTLS
 	}
 	for range limit {
-		fd, sa, err := accept(l.fd)
+		fd, sa, err := accept(l.FD)
 		switch {
 		case err == nil:
 			s.Listeners.accepted(l, fd, sa)
@@ -44,11 +44,11 @@ func (s *Server) acceptHandler(l *listener) {
 
 // pause stops listening for a moment. Without a free descriptor or memory the listener would
 // stay readable, and the loop would spin.
-func (ls *listeners) pause(l *listener, err error) {
+func (ls *listeners) pause(l *Listener, err error) {
 	ls.s.Log('#', "Accepting client connection: %v", err)
-	ls.s.Loop.Unwatch(l.fd, reactor.Readable)
+	ls.s.Loop.Unwatch(l.FD, reactor.Readable)
 	ls.s.Loop.After(100*time.Millisecond, func() time.Duration {
-		if !slices.Contains(ls.all, l) {
+		if !slices.Contains(ls.All, l) {
 			return 0
 		}
 		if err := ls.watch(l); err != nil {
@@ -59,22 +59,22 @@ func (ls *listeners) pause(l *listener, err error) {
 }
 
 // watch watches l for new connections.
-func (ls *listeners) watch(l *listener) error {
-	return ls.s.Loop.Watch(l.fd, reactor.Readable, func() { ls.s.Hooks.accept(l) })
+func (ls *listeners) watch(l *Listener) error {
+	return ls.s.Loop.Watch(l.FD, reactor.Readable, func() { ls.s.Hooks.accept(l) })
 }
 
 // accepted makes a client of a new connection, or refuses it (networking.c: acceptCommonHandler). With TLS
 // there is no text for a client that is one too many, because nothing can be sent before the handshake.
-func (ls *listeners) accepted(l *listener, fd int, sa unix.Sockaddr) {
+func (ls *listeners) accepted(l *Listener, fd int, sa unix.Sockaddr) {
 	switch {
-	case !ls.s.clients.hasPlace():
+	case !ls.s.Clients.hasPlace():
 		if !l.tls {
 			_, _ = unix.Write(fd, []byte("-ERR max number of clients reached\r\n"))
 		}
 		_ = unix.Close(fd)
-		ls.s.stats.Rejected++
+		ls.s.Stats.Rejected++
 	case l.unix:
-		ls.s.stats.Connections++
+		ls.s.Stats.Connections++
 		ls.s.adopt(fd, l.addr+":0", l.addr+":0", true)
 	case l.tls:
 		ls.s.handshakes.shake(fd, sa)
@@ -86,10 +86,10 @@ func (ls *listeners) accepted(l *listener, fd int, sa unix.Sockaddr) {
 
 // hasPlace reports whether maxclients allows another connection. Handshakes make room for it.
 func (cs *clients) hasPlace() bool {
-	if len(cs.byID) >= cs.s.Cfg.MaxClients {
+	if len(cs.ByID) >= cs.s.Cfg.MaxClients {
 		return false
 	}
-	for len(cs.byID)+cs.s.handshakes.places() >= cs.s.Cfg.MaxClients {
+	for len(cs.ByID)+cs.s.handshakes.places() >= cs.s.Cfg.MaxClients {
 		if !cs.s.handshakes.takePlace() {
 			return false
 		}
@@ -99,13 +99,13 @@ func (cs *clients) hasPlace() bool {
 
 // welcome makes a client of a new TCP connection (networking.c: clientAcceptHandler). Protected mode
 // refuses those of other machines; then welcome returns nil. t is nil without TLS.
-func (ls *listeners) welcome(fd int, addr, laddr string, t *ioworkers.TLS) *client {
-	ls.s.stats.Connections++
+func (ls *listeners) welcome(fd int, addr, laddr string, t *ioworkers.TLS) *Client {
+	ls.s.Stats.Connections++
 	if ls.s.Cfg.ProtectedMode && ls.s.Ex.Users.Default.NoPass && !isLoopback(addr) {
 		refused := ioworkers.Conn{FD: fd, TLS: t}
 		refused.Refuse(deniedProtected)
 		_ = unix.Close(fd)
-		ls.s.stats.Rejected++
+		ls.s.Stats.Rejected++
 		return nil
 	}
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)

@@ -8,29 +8,29 @@ package server
 // expires. The script's client is protected: it is neither read from nor written to
 // (networking.c: protectClient).
 func (s *Server) processEventsWhileBlocked() (stop bool) {
-	script := s.running
+	script := s.Running
 	script.protected = true
-	s.pool.Alone = true
+	s.Pool.Alone = true
 	defer func() { // the engine turns a panic into an error of the script
-		s.running = script
+		s.Running = script
 		script.protected = false
-		s.pool.Alone = false
+		s.Pool.Alone = false
 	}()
-	s.running = nil
+	s.Running = nil
 	s.unqueue(script)        // executeClient queues it again when the script is over
 	if !s.Parts.mayReply() { // a full socket may take replies to what this pass has executed
 		return true
 	}
-	fresh := len(s.pendingReads)
+	fresh := len(s.PendingReads)
 	if err := s.Loop.HandleReady(); err != nil {
 		s.Log('#', "Looking for other clients during a script: %v", err)
 	}
-	s.read(s.pendingReads[fresh:])
-	floor := s.trace.Raise() // the time of commands stands still
+	s.read(s.PendingReads[fresh:])
+	floor := s.Trace.Raise() // the time of commands stands still
 	s.executeInternal()
 	s.Hooks.executeReads()
 	s.executeResumed()
-	s.trace.Lower(floor)
+	s.Trace.Lower(floor)
 	if s.Parts.mayReply() {
 		s.write()
 	}

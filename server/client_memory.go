@@ -12,12 +12,12 @@ import (
 // is weighed whenever it may have grown: after a read, a command, a message or a write.
 
 // bucket is a list of clients that hold about the same memory, oldest first.
-type bucket struct{ first, last *client }
+type bucket struct{ first, last *Client }
 
 // place is a client's place in its bucket. in is nil for a client that cannot be evicted.
 type place struct {
 	in         *bucket
-	prev, next *client
+	prev, next *Client
 }
 
 // The buckets divide clients by powers of two, from 32 kB to 8 GB
@@ -33,7 +33,7 @@ func (b *buckets) of(mem int) *bucket {
 	return &b[min(max(bits.Len(uint(mem)), smallestBucket), largestBucket)-smallestBucket]
 }
 
-func (b *bucket) add(c *client) {
+func (b *bucket) add(c *Client) {
 	c.place = place{in: b, prev: b.last}
 	if b.last == nil {
 		b.first = c
@@ -43,7 +43,7 @@ func (b *bucket) add(c *client) {
 	b.last = c
 }
 
-func (c *client) leaveBucket() {
+func (c *Client) leaveBucket() {
 	b, prev, next := c.place.in, c.place.prev, c.place.next
 	if b == nil {
 		return
@@ -62,17 +62,17 @@ func (c *client) leaveBucket() {
 }
 
 // memory estimates the bytes that c holds (networking.c: getClientMemoryUsage).
-func (cs *clients) memory(c *client) int {
-	if c.sess.Replica { // what its output refers to is counted once for all replicas
-		return int(unsafe.Sizeof(*c)) + c.Mem() - c.Out.RefLen + len(c.LAddr) + cs.s.Ex.SessionMem(&c.sess)
+func (cs *clients) memory(c *Client) int {
+	if c.Sess.Replica { // what its output refers to is counted once for all replicas
+		return int(unsafe.Sizeof(*c)) + c.Mem() - c.Out.RefLen + len(c.LAddr) + cs.s.Ex.SessionMem(&c.Sess)
 	}
-	return int(unsafe.Sizeof(*c)) + c.Mem() + c.delayed.bytes + len(c.LAddr) + cs.s.Ex.SessionMem(&c.sess)
+	return int(unsafe.Sizeof(*c)) + c.Mem() + c.delayed.bytes + len(c.LAddr) + cs.s.Ex.SessionMem(&c.Sess)
 }
 
 // weigh updates mem by what c holds now (server.c: updateClientMemUsageAndBucket).
-func (cs *clients) weigh(c *client) {
+func (cs *clients) weigh(c *Client) {
 	now := 0
-	if !c.closed {
+	if !c.Closed {
 		now = cs.memory(c)
 	}
 	cs.mem += now - c.weight
@@ -81,7 +81,7 @@ func (cs *clients) weigh(c *client) {
 		return
 	}
 	var b *bucket
-	if !c.closed && !c.sess.NoEvict && !c.sess.Replica && !c.sess.Master {
+	if !c.Closed && !c.Sess.NoEvict && !c.Sess.Replica && !c.Sess.Master {
 		b = cs.buckets.of(now)
 	}
 	if b != c.place.in {
@@ -93,9 +93,9 @@ func (cs *clients) weigh(c *client) {
 }
 
 // grown weighs c if a limit of memory is set. The buffers of c have changed.
-func (s *Server) grown(c *client) {
-	if s.clients.limitsMemory && c.internal == nil {
-		s.clients.weigh(c)
+func (s *Server) grown(c *Client) {
+	if s.Clients.limitsMemory && c.internal == nil {
+		s.Clients.weigh(c)
 		s.Ex.KS.Overhead = s.Figures.overhead()
 	}
 }
@@ -107,13 +107,13 @@ func (cs *clients) setMemoryLimits() {
 		limit = cs.s.Cfg.MaxMemory * -limit / 100
 	}
 	if limit == 0 {
-		for _, c := range cs.order {
+		for _, c := range cs.Order {
 			c.leaveBucket()
 		}
 	}
 	cs.limit = int(limit)
 	cs.limitsMemory = limit > 0 || cs.s.Cfg.MaxMemory > 0
-	cs.s.pool.Frugal = cs.limitsMemory
+	cs.s.Pool.Frugal = cs.limitsMemory
 	if cs.limitsMemory {
 		cs.s.Figures.usedMemory()
 	}
@@ -130,7 +130,7 @@ func (cs *clients) evict() {
 			next := c.place.next
 			if !c.protected {
 				cs.s.Log('*', "Evicting client: %s", cs.describe(c))
-				cs.s.stats.EvictedClients++
+				cs.s.Stats.EvictedClients++
 				cs.s.leave(c)
 			}
 			if cs.mem <= cs.limit {
@@ -144,12 +144,12 @@ func (cs *clients) evict() {
 // evictMore does what host.EvictLater has asked for (evict.c: evictionTimeProc). It runs before replies
 // are written, so that messages about evicted keys are gone when the next command looks for memory.
 func (s *Server) evictMore() {
-	if !s.evicting {
+	if !s.Evicting {
 		return
 	}
 	defer s.recoverCommand(nil)
-	s.evicting = false
+	s.Evicting = false
 	if s.Ex.Eviction.Continue() {
-		s.evicting = true
+		s.Evicting = true
 	}
 }

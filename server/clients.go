@@ -12,22 +12,22 @@ import (
 )
 
 // byAge returns the clients that are not closed yet, oldest first.
-func (cs *clients) byAge() []*client {
-	all := make([]*client, 0, len(cs.order))
-	for _, c := range cs.order {
-		if !c.closed {
+func (cs *clients) byAge() []*Client {
+	all := make([]*Client, 0, len(cs.Order))
+	for _, c := range cs.Order {
+		if !c.Closed {
 			all = append(all, c)
 		}
 	}
-	slices.SortFunc(all, func(a, b *client) int { return int(a.sess.ID - b.sess.ID) })
+	slices.SortFunc(all, func(a, b *Client) int { return int(a.Sess.ID - b.Sess.ID) })
 	return all
 }
 
 // describe returns one client as CLIENT LIST shows it.
-func (cs *clients) describe(c *client) string { return string(cs.append(nil, c)) }
+func (cs *clients) describe(c *Client) string { return string(cs.append(nil, c)) }
 
 // append appends the line of CLIENT LIST without its newline (networking.c: catClientInfoString).
-func (cs *clients) append(b []byte, c *client) []byte {
+func (cs *clients) append(b []byte, c *Client) []byte {
 	num := func(field string, n int64) {
 		b = append(b, field...)
 		b = strconv.AppendInt(b, n, 10)
@@ -36,7 +36,7 @@ func (cs *clients) append(b []byte, c *client) []byte {
 		b = append(b, field...)
 		b = append(b, v...)
 	}
-	sess := &c.sess
+	sess := &c.Sess
 	used, free, argv := c.Query()
 	out := c.output()
 	num("id=", sess.ID)
@@ -44,8 +44,8 @@ func (cs *clients) append(b []byte, c *client) []byte {
 	str(" laddr=", c.LAddr)
 	num(" fd=", int64(c.FD))
 	str(" name=", sess.Name)
-	num(" age=", (cs.s.now-c.created)/1e9)
-	num(" idle=", (cs.s.now-c.active)/1e9)
+	num(" age=", (cs.s.Now-c.created)/1e9)
+	num(" idle=", (cs.s.Now-c.Active)/1e9)
 	str(" flags=", flags(c))
 	manners := &cs.s.Ex.Table.Manners
 	if manners.ClientCapa {
@@ -107,7 +107,7 @@ type output struct {
 }
 
 // output returns what CLIENT LIST shows. Bytes behind a barrier count as the rest.
-func (c *client) output() (o output) {
+func (c *Client) output() (o output) {
 	sendable, room := c.Sendable(), c.OutputRoom()
 	o.room, o.len = min(room, ioworkers.ReplyRoom), min(sendable, ioworkers.ReplyRoom)
 	if sendable > ioworkers.ReplyRoom {
@@ -119,20 +119,20 @@ func (c *client) output() (o output) {
 	return o
 }
 
-func capabilities(c *client) string { return map[bool]string{true: "r"}[c.sess.CanRedirect] }
+func capabilities(c *Client) string { return map[bool]string{true: "r"}[c.Sess.CanRedirect] }
 
-func flags(c *client) string {
+func flags(c *Client) string {
 	var b []byte
 	for _, f := range [...]struct {
 		on   bool
 		flag byte
 	}{
-		{c.sess.Replica, 'S'}, {c.sess.Monitor, 'O'}, {c.sess.Master, 'M'},
-		{c.sess.Subscriber, 'P'}, {c.sess.InMulti(), 'x'}, {c.sess.Hold != command.NotHeld, 'b'},
-		{c.sess.Tracks(), 't'}, {c.sess.Tracks() && c.sess.Tracker.Broken, 'R'},
-		{c.sess.Tracks() && c.sess.Tracker.Bcast, 'B'},
-		{c.sess.Tx != nil && c.sess.Tx.Dirty, 'd'}, {c.sess.CloseAfterReply, 'c'}, {c.closed, 'A'},
-		{c.unix, 'U'}, {c.sess.NoEvict, 'e'}, {c.sess.NoTouch, 'T'},
+		{c.Sess.Replica, 'S'}, {c.Sess.Monitor, 'O'}, {c.Sess.Master, 'M'},
+		{c.Sess.Subscriber, 'P'}, {c.Sess.InMulti(), 'x'}, {c.Sess.Hold != command.NotHeld, 'b'},
+		{c.Sess.Tracks(), 't'}, {c.Sess.Tracks() && c.Sess.Tracker.Broken, 'R'},
+		{c.Sess.Tracks() && c.Sess.Tracker.Bcast, 'B'},
+		{c.Sess.Tx != nil && c.Sess.Tx.Dirty, 'd'}, {c.Sess.CloseAfterReply, 'c'}, {c.Closed, 'A'},
+		{c.unix, 'U'}, {c.Sess.NoEvict, 'e'}, {c.Sess.NoTouch, 'T'},
 	} {
 		if f.on {
 			b = append(b, f.flag)
@@ -144,7 +144,7 @@ func flags(c *client) string {
 	return string(b)
 }
 
-func (c *client) events(loop *reactor.Loop) string {
+func (c *Client) events(loop *reactor.Loop) string {
 	if c.FD < 0 { // a request of the program around the server has no connection
 		return ""
 	}

@@ -99,13 +99,13 @@ func (a *Admin) aclDelUser(c *command.Call) error {
 // expel closes the connections whose session is selected by which. They are logged out at once: each
 // belongs to the default user until it is closed.
 func (a *Admin) expel(which func(*command.Session) bool) {
-	for _, c := range a.s.clients.byAge() {
-		if !which(&c.sess) {
+	for _, c := range a.s.Clients.byAge() {
+		if !which(&c.Sess) {
 			continue
 		}
-		c.sess.User, c.sess.Authenticated = a.s.Ex.Users.Default, false
-		if c == a.s.running {
-			c.sess.CloseAfterReply = true
+		c.Sess.User, c.Sess.Authenticated = a.s.Ex.Users.Default, false
+		if c == a.s.Running {
+			c.Sess.CloseAfterReply = true
 		} else {
 			a.s.leave(c)
 		}

@@ -60,11 +60,11 @@ func ClientRows() []command.Row {
 // RESET (networking.c: resetCommand)
 func (a *Admin) reset(c *command.Call) error {
 	sess := c.Sess
-	if a.s.running.sess.Replica {
+	if a.s.Running.Sess.Replica {
 		return store.Error("ERR can only reset normal client connections")
 	}
 	if sess.Monitor {
-		a.Monitors.leave(a.s.running)
+		a.Monitors.leave(a.s.Running)
 	}
 	a.s.Ex.Leave(sess)
 	sess.DB, sess.Name = 0, ""
@@ -72,35 +72,35 @@ func (a *Admin) reset(c *command.Call) error {
 	sess.NoEvict, sess.NoTouch = false, false
 	sess.Replies = command.ReplyOn
 	a.s.Ex.Anonymous(sess)
-	a.s.running.Parser.Limits.Unauthenticated = a.s.Ex.MustAuthenticate(sess)
+	a.s.Running.Parser.Limits.Unauthenticated = a.s.Ex.MustAuthenticate(sess)
 	c.Status("RESET")
 	return nil
 }
 
 // CLIENT INFO (networking.c: clientCommand)
 func (a *Admin) clientInfo(c *command.Call) error {
-	c.Verbatim("txt", string(append(a.s.clients.append(nil, a.s.running), '\n')))
+	c.Verbatim("txt", string(append(a.s.Clients.append(nil, a.s.Running), '\n')))
 	return nil
 }
 
 // CLIENT LIST [TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] ... (networking.c: clientCommand)
 func (a *Admin) clientList(c *command.Call) error {
-	var list []*client
+	var list []*Client
 	switch args := c.Args[2:]; {
 	case len(args) == 0:
-		list = a.s.clients.byAge()
+		list = a.s.Clients.byAge()
 	case a.s.Ex.Table.Dialect.Has(filtersAreFree):
 		f := clientFilter{c: c, old: []string{"id", "type"}}
 		if err := f.parse(args); err != nil {
 			return err
 		}
-		list = slices.DeleteFunc(a.s.clients.byAge(), func(c *client) bool { return !f.matches(c) })
+		list = slices.DeleteFunc(a.s.Clients.byAge(), func(c *Client) bool { return !f.matches(c) })
 	case len(args) == 2 && is(args[0], "type"):
 		class, err := parseClass(args[1])
 		if err != nil {
 			return err
 		}
-		for _, other := range a.s.clients.byAge() {
+		for _, other := range a.s.Clients.byAge() {
 			if other.class() == class {
 				list = append(list, other)
 			}
@@ -111,7 +111,7 @@ func (a *Admin) clientList(c *command.Call) error {
 			if !ok {
 				return store.Error("ERR Invalid client ID")
 			}
-			if other := a.s.clients.byID[id]; other != nil && !other.closed {
+			if other := a.s.Clients.ByID[id]; other != nil && !other.Closed {
 				list = append(list, other)
 			}
 		}
@@ -120,7 +120,7 @@ func (a *Admin) clientList(c *command.Call) error {
 	}
 	text := a.text[:0]
 	for _, other := range list {
-		text = append(a.s.clients.append(text, other), '\n')
+		text = append(a.s.Clients.append(text, other), '\n')
 	}
 	a.reply(c, text)
 	return nil
@@ -131,7 +131,7 @@ func (a *Admin) clientKill(c *command.Call) error {
 	f := clientFilter{c: c, old: []string{"id", "type", "addr", "laddr", "user", "skipme"}, spareMe: true}
 	if len(c.Args) == 3 {
 		addr := string(c.Args[2])
-		f.add("addr", func(c *client) bool { return c.sess.Addr == addr })
+		f.add("addr", func(c *Client) bool { return c.Sess.Addr == addr })
 		f.spareMe = false
 		if a.kill(&f) == 0 {
 			return store.Error("ERR No such client")
@@ -150,16 +150,16 @@ func (a *Admin) clientKill(c *command.Call) error {
 // shut down before that reply is written: a caller that has it may rely on this. close says why
 // their descriptors stay open.
 func (a *Admin) kill(f *clientFilter) (n int) {
-	for _, c := range a.s.clients.byAge() {
+	for _, c := range a.s.Clients.byAge() {
 		if !f.matches(c) {
 			continue
 		}
 		n++
-		if c == a.s.running {
-			c.sess.CloseAfterReply = true
+		if c == a.s.Running {
+			c.Sess.CloseAfterReply = true
 			continue
 		}
-		if !c.muted {
+		if !c.Muted {
 			c.SayGoodbye()
 			_ = unix.Shutdown(c.FD, unix.SHUT_RDWR) // fails if the other side has closed already
 		}
@@ -214,12 +214,12 @@ func (a *Admin) clientUnblock(c *command.Call) error {
 	if !ok {
 		return store.ErrNotInt
 	}
-	target := a.s.clients.byID[id]
-	if target == nil || target.closed || target.sess.Hold != command.Blocked {
+	target := a.s.Clients.ByID[id]
+	if target == nil || target.Closed || target.Sess.Hold != command.Blocked {
 		c.Int(0)
 		return nil
 	}
-	a.s.Ex.Unblock(&target.sess, reason)
+	a.s.Ex.Unblock(&target.Sess, reason)
 	c.Int(1)
 	return nil
 }

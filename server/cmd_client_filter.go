@@ -29,13 +29,13 @@ type clientFilter struct {
 	c       *command.Call
 	old     []string // the filters of Redis 7.2
 	names   []string
-	tests   []func(c *client) bool
+	tests   []func(c *Client) bool
 	ids     map[string][]int64 // of ID and NOT-ID
 	spareMe bool
 }
 
-func (f *clientFilter) matches(c *client) bool {
-	if f.spareMe && c == serverOf(f.c).running {
+func (f *clientFilter) matches(c *Client) bool {
+	if f.spareMe && c == serverOf(f.c).Running {
 		return false
 	}
 	for _, test := range f.tests {
@@ -46,7 +46,7 @@ func (f *clientFilter) matches(c *client) bool {
 	return true
 }
 
-func (f *clientFilter) add(name string, test func(c *client) bool) {
+func (f *clientFilter) add(name string, test func(c *Client) bool) {
 	if i := slices.Index(f.names, name); i >= 0 {
 		f.tests[i] = test
 		return
@@ -68,7 +68,7 @@ func (f *clientFilter) parse(args [][]byte) error {
 			return err
 		case test == nil:
 		case negated:
-			f.add(name, func(c *client) bool { return !test(c) })
+			f.add(name, func(c *Client) bool { return !test(c) })
 		default:
 			f.add(name, test)
 		}
@@ -78,55 +78,55 @@ func (f *clientFilter) parse(args [][]byte) error {
 }
 
 // test returns the test of a filter, nil for SKIPME, and the number of its values. full is its name with NOT.
-func (f *clientFilter) test(name, full string, values [][]byte) (test func(c *client) bool, used int, err error) {
+func (f *clientFilter) test(name, full string, values [][]byte) (test func(c *Client) bool, used int, err error) {
 	text := string(values[0])
-	same := func(of func(c *client) string) (func(c *client) bool, int, error) {
-		return func(c *client) bool { return text != "" && of(c) == text }, 1, nil
+	same := func(of func(c *Client) string) (func(c *Client) bool, int, error) {
+		return func(c *Client) bool { return text != "" && of(c) == text }, 1, nil
 	}
 	switch name {
 	case "id":
 		return f.parseIDs(full, values)
 	case "type":
 		class, err := f.class(values[0])
-		return func(c *client) bool { return c.class() == class }, 1, err
+		return func(c *Client) bool { return c.class() == class }, 1, err
 	case "user":
 		user := f.c.Ex.Users.Get(values[0])
 		if user == nil {
 			return nil, 0, errorf("ERR No such user '%s'", text)
 		}
-		return func(c *client) bool { return c.sess.User == user }, 1, nil
+		return func(c *Client) bool { return c.Sess.User == user }, 1, nil
 	case "addr":
-		return same(func(c *client) string { return c.sess.Addr })
+		return same(func(c *Client) string { return c.Sess.Addr })
 	case "laddr":
-		return same(func(c *client) string { return c.LAddr })
+		return same(func(c *Client) string { return c.LAddr })
 	case "name":
-		return same(func(c *client) string { return c.sess.Name })
+		return same(func(c *Client) string { return c.Sess.Name })
 	case "lib-name":
-		return same(func(c *client) string { return c.sess.LibName })
+		return same(func(c *Client) string { return c.Sess.LibName })
 	case "lib-ver":
-		return same(func(c *client) string { return c.sess.LibVer })
+		return same(func(c *Client) string { return c.Sess.LibVer })
 	case "ip":
-		return same(func(c *client) string { return c.sess.Addr[:max(strings.LastIndexByte(c.sess.Addr, ':'), 0)] })
+		return same(func(c *Client) string { return c.Sess.Addr[:max(strings.LastIndexByte(c.Sess.Addr, ':'), 0)] })
 	case "skipme":
 		return nil, 1, f.skip(values[0])
 	case "maxage":
 		age, err := f.seconds(name, values[0])
-		return func(c *client) bool { return serverOf(f.c).now-c.created >= age }, 1, err
+		return func(c *Client) bool { return serverOf(f.c).Now-c.created >= age }, 1, err
 	case "idle":
 		idle, err := f.seconds(name, values[0])
-		return func(c *client) bool { return serverOf(f.c).now-c.active >= idle }, 1, err
+		return func(c *Client) bool { return serverOf(f.c).Now-c.Active >= idle }, 1, err
 	}
 	return f.newTest(name, values[0])
 }
 
 // newTest is test for filters whose values are not compared as texts.
-func (f *clientFilter) newTest(name string, value []byte) (test func(c *client) bool, used int, err error) {
+func (f *clientFilter) newTest(name string, value []byte) (test func(c *Client) bool, used int, err error) {
 	const allFlags, allCapa = "ABEIMNOPRSTUbcdeirtux", "r"
-	hasAll := func(of func(c *client) string, known string) (func(c *client) bool, int, error) {
+	hasAll := func(of func(c *Client) string, known string) (func(c *Client) bool, int, error) {
 		if strings.Trim(string(value), known) != "" {
 			return nil, 0, errorf("ERR Unknown %s found in the provided filter: %s", name, value)
 		}
-		return func(c *client) bool {
+		return func(c *Client) bool {
 			has := of(c)
 			return !slices.ContainsFunc(value, func(flag byte) bool { return strings.IndexByte(has, flag) < 0 })
 		}, 1, nil
@@ -145,13 +145,13 @@ func (f *clientFilter) newTest(name string, value []byte) (test func(c *client) 
 	case db < 0 || db > last:
 		return nil, 0, errorf("ERR DB number should be between 0 and %d", last)
 	}
-	return func(c *client) bool { return int64(c.sess.DB) == db }, 1, nil
+	return func(c *Client) bool { return int64(c.Sess.DB) == db }, 1, nil
 }
 
 const errClientID store.Error = "ERR client-id should be greater than 0"
 
 // parseIDs parses one number, or all that follow. In newer servers it adds to those that came before.
-func (f *clientFilter) parseIDs(name string, values [][]byte) (test func(c *client) bool, used int, err error) {
+func (f *clientFilter) parseIDs(name string, values [][]byte) (test func(c *Client) bool, used int, err error) {
 	several := f.c.Ex.Table.Dialect.Has(filtersAreFree)
 	var ids []int64
 	for _, value := range values {
@@ -177,7 +177,7 @@ func (f *clientFilter) parseIDs(name string, values [][]byte) (test func(c *clie
 		all = append(f.ids[name], ids...)
 	}
 	f.ids[name] = all
-	return func(c *client) bool { return slices.Contains(all, c.sess.ID) }, len(ids), nil
+	return func(c *Client) bool { return slices.Contains(all, c.Sess.ID) }, len(ids), nil
 }
 
 func (f *clientFilter) class(value []byte) (int, error) {

@@ -65,7 +65,7 @@ func configSecrets(args [][]byte) (secrets []int) {
 func (a *Admin) apply(name string) error {
 	switch name {
 	case "maxclients":
-		if want := a.s.Cfg.MaxClients; !a.s.clients.fit() || a.s.Cfg.MaxClients < want {
+		if want := a.s.Cfg.MaxClients; !a.s.Clients.fit() || a.s.Cfg.MaxClients < want {
 			return fmt.Errorf("The operating system is not able to handle the specified number of clients, try with %d",
 				a.s.Cfg.MaxClients)
 		}
@@ -75,9 +75,9 @@ func (a *Admin) apply(name string) error {
 				"usage (%d). This will result in key eviction and/or the inability to accept new write commands "+
 				"depending on the maxmemory-policy.", a.s.Cfg.MaxMemory, used)
 		}
-		a.s.evicting = true
+		a.s.Evicting = true
 	case "proto-max-bulk-len":
-		for _, c := range a.s.clients.order {
+		for _, c := range a.s.Clients.Order {
 			c.Parser.Limits.MaxBulk = int(a.s.Cfg.ProtoMaxBulkLen)
 		}
 	case "tls-auth-clients":
@@ -115,8 +115,8 @@ func (a *Admin) apply(name string) error {
 			return err
 		}
 	}
-	a.s.clients.setOutputTrigger()
-	a.s.clients.setMemoryLimits()
+	a.s.Clients.setOutputTrigger()
+	a.s.Clients.setMemoryLimits()
 	a.s.Ex.Configure()
 	if a.s.Reconfigured != nil {
 		a.s.Reconfigured(a.s.Cfg, name)
@@ -129,12 +129,12 @@ func (a *Admin) apply(name string) error {
 func (a *Admin) configRewrite(c *command.Call) error { return a.rewrite(c, a.s.Cfg.Rewrite) }
 
 func (a *Admin) rewrite(c *command.Call, write func(users []string) error) error {
-	if a.s.nodeCount > 1 {
+	if a.s.NodeCount > 1 {
 		what := "masters"
 		if a.s.Cfg.Replicas > 0 {
 			what = "servers"
 		}
-		return errorf("ERR %d %s share the configuration file, so none of them can rewrite it", a.s.nodeCount, what)
+		return errorf("ERR %d %s share the configuration file, so none of them can rewrite it", a.s.NodeCount, what)
 	}
 	var users []string
 	if a.s.Cfg.ACLFile == "" {
@@ -152,7 +152,7 @@ func (a *Admin) rewrite(c *command.Call, write func(users []string) error) error
 // CONFIG RESETSTAT (config.c: configResetStatCommand)
 func (a *Admin) configResetStat(c *command.Call) error {
 	a.s.Ex.ResetStats()
-	a.s.stats = Stats{}
+	a.s.Stats = Stats{}
 	a.s.Figures.rates = rates{}
 	a.s.Figures.sample() // rates count from now on
 	c.OK()

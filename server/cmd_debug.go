@@ -50,7 +50,7 @@ func (a *Admin) debugCommands() []debugCommand {
 		{"stringmatch-len", "<length> <pattern>",
 			"Matches a pattern against a string of that many 'a'.", 2, 2, debugMatch},
 		{"trace", "<START|STOP|DUMP path>",
-			"Records what each thread does. DUMP writes a file for Perfetto or chrome://tracing.", 1, 2, a.s.recorder.debug},
+			"Records what each thread does. DUMP writes a file for Perfetto or chrome://tracing.", 1, 2, a.s.Recorder.debug},
 	}
 }
 

@@ -91,7 +91,7 @@ func wanted(sec *section, names [][]byte) bool {
 }
 
 func (a *Admin) infoServer(r *report) {
-	uptime := (a.s.now - a.s.Figures.start) / 1e9
+	uptime := (a.s.Now - a.s.Figures.start) / 1e9
 	played := a.s.Ex.Table.Dialect
 	r.fields("redis_version", played.RedisVersion)
 	if played.ServerName != "" {
@@ -110,7 +110,7 @@ func (a *Admin) infoServer(r *report) {
 		"tcp_port", a.s.Port(), "server_time_usec", a.s.Ex.Now.Wall/1e3,
 		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", a.s.Cfg.Hz, "configured_hz", a.s.Cfg.Hz,
 		"lru_clock", a.s.KS.Now/1000&0xffffff, "executable", a.s.Figures.process.executable, "config_file", a.s.Cfg.File,
-		"io_threads_active", OneIf(a.s.pool.Active))
+		"io_threads_active", OneIf(a.s.Pool.Active))
 	a.s.Parts.tell(r, "shutdown_in_milliseconds")
 	if manners.InfoHz {
 		r.fields("clients_hz", a.s.Cfg.Hz)
@@ -118,7 +118,7 @@ func (a *Admin) infoServer(r *report) {
 	if manners.InfoZone {
 		r.fields("availability_zone", "")
 	}
-	for i, l := range a.s.Listeners.all {
+	for i, l := range a.s.Listeners.All {
 		if l.unix {
 			r.line("listener%d:name=unix,bind=%s", i, l.addr)
 			continue
@@ -138,15 +138,15 @@ func (a *Admin) infoServer(r *report) {
 func (a *Admin) infoClients(r *report) {
 	in, out := 0, 0
 	var timed, replicas int64
-	for _, c := range a.s.clients.order {
+	for _, c := range a.s.Clients.Order {
 		room, _ := c.Buffered()
 		in, out = max(in, room), max(out, c.Unsent())
 		timed += OneIf(c.timer != nil)
-		replicas += OneIf(c.sess.Replica)
+		replicas += OneIf(c.Sess.Replica)
 	}
 	keys, orGone := a.s.Ex.Waiters.Keys()
 	tracking, _, _, _ := a.s.Ex.Tracking.Stats()
-	r.fields("connected_clients", int64(len(a.s.clients.order))-replicas, "cluster_connections", 0,
+	r.fields("connected_clients", int64(len(a.s.Clients.Order))-replicas, "cluster_connections", 0,
 		"maxclients", a.s.Cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
 		"blocked_clients", a.s.held, "tracking_clients", tracking, "clients_in_timeout_table", timed,
@@ -154,44 +154,44 @@ func (a *Admin) infoClients(r *report) {
 }
 
 func (a *Admin) infoDebug(r *report) {
-	r.fields("eventloop_duration_aof_sum", 0, "eventloop_duration_cron_sum", a.s.stats.Cron/1000,
-		"eventloop_duration_max", a.s.stats.LongestPass/1000, "eventloop_cmd_per_cycle_max", a.s.stats.MostCommands)
+	r.fields("eventloop_duration_aof_sum", 0, "eventloop_duration_cron_sum", a.s.Stats.Cron/1000,
+		"eventloop_duration_max", a.s.Stats.LongestPass/1000, "eventloop_cmd_per_cycle_max", a.s.Stats.MostCommands)
 }
 
 func (a *Admin) infoStats(r *report) {
-	in, out := a.s.stats.NetIn, a.s.stats.NetOut
+	in, out := a.s.Stats.NetIn, a.s.Stats.NetOut
 	_, keys, items, prefixes := a.s.Ex.Tracking.Stats()
 	exceeded, exceedsFor := a.s.Ex.Stats.EvictionExceeded(a.s.Ex.Clock)
-	r.fields("total_connections_received", a.s.stats.Connections, "total_commands_processed", a.s.Ex.Stats.Commands,
+	r.fields("total_connections_received", a.s.Stats.Connections, "total_commands_processed", a.s.Ex.Stats.Commands,
 		"instantaneous_ops_per_sec", int64(a.s.Figures.rates.mean(rateCommands)), "total_net_input_bytes", in,
 		"total_net_output_bytes", out,
-		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", a.s.stats.ReplicaOut)
+		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", a.s.Stats.ReplicaOut)
 	r.decimal("instantaneous_input_kbps", a.s.Figures.rates.mean(rateIn)/1024, 2, "")
 	r.decimal("instantaneous_output_kbps", a.s.Figures.rates.mean(rateOut)/1024, 2, "")
 	r.fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",
-		"rejected_connections", a.s.stats.Rejected, "sync_full", a.s.stats.FullSyncs,
-		"sync_partial_ok", a.s.stats.PartialSyncs, "sync_partial_err", a.s.stats.RefusedSyncs,
+		"rejected_connections", a.s.Stats.Rejected, "sync_full", a.s.Stats.FullSyncs,
+		"sync_partial_ok", a.s.Stats.PartialSyncs, "sync_partial_err", a.s.Stats.RefusedSyncs,
 		"expired_keys", a.s.KS.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0,
 		"expire_cycle_cpu_milliseconds", 0,
-		"evicted_keys", a.s.KS.Stats.Evicted, "evicted_clients", a.s.stats.EvictedClients,
+		"evicted_keys", a.s.KS.Stats.Evicted, "evicted_clients", a.s.Stats.EvictedClients,
 		"total_eviction_exceeded_time", exceeded/1e6, "current_eviction_exceeded_time", exceedsFor/1e6,
 		"keyspace_hits", a.s.KS.Stats.Hits, "keyspace_misses", a.s.KS.Stats.Misses,
 		"pubsub_channels", a.s.Ex.Subs.Len(pubsub.Channel), "pubsub_patterns", a.s.Ex.Subs.Len(pubsub.Pattern),
 		"pubsubshard_channels", a.s.Ex.Subs.Len(pubsub.Shard),
-		"latest_fork_usec", 0, "total_forks", a.s.stats.Forks,
+		"latest_fork_usec", 0, "total_forks", a.s.Stats.Forks,
 		"migrate_cached_sockets", len(a.migrate),
 		"slave_expires_tracked_keys", a.s.Parts.figure("slave_expires_tracked_keys"),
 		"active_defrag_hits", 0, "active_defrag_misses", 0, "active_defrag_key_hits", 0, "active_defrag_key_misses", 0,
 		"total_active_defrag_time", 0, "current_active_defrag_time", 0,
 		"tracking_total_keys", keys, "tracking_total_items", items, "tracking_total_prefixes", prefixes,
 		"unexpected_error_replies", 0, "total_error_replies", a.s.Ex.Stats.ErrorReplies, "dump_payload_sanitizations", 0,
-		"total_reads_processed", a.s.stats.Reads, "total_writes_processed", a.s.stats.Writes,
-		"io_threaded_reads_processed", a.s.stats.ThreadedReads, "io_threaded_writes_processed", a.s.stats.ThreadedWrites,
-		"client_query_buffer_limit_disconnections", a.s.stats.QueryLimitClosed,
-		"client_output_buffer_limit_disconnections", a.s.stats.OutputLimitClosed,
+		"total_reads_processed", a.s.Stats.Reads, "total_writes_processed", a.s.Stats.Writes,
+		"io_threaded_reads_processed", a.s.Stats.ThreadedReads, "io_threaded_writes_processed", a.s.Stats.ThreadedWrites,
+		"client_query_buffer_limit_disconnections", a.s.Stats.QueryLimitClosed,
+		"client_output_buffer_limit_disconnections", a.s.Stats.OutputLimitClosed,
 		"reply_buffer_shrinks", 0, "reply_buffer_expands", 0,
-		"eventloop_cycles", a.s.stats.Passes, "eventloop_duration_sum", a.s.stats.Busy/1000,
-		"eventloop_duration_cmd_sum", a.s.stats.Executing/1000,
+		"eventloop_cycles", a.s.Stats.Passes, "eventloop_duration_sum", a.s.Stats.Busy/1000,
+		"eventloop_duration_cmd_sum", a.s.Stats.Executing/1000,
 		"instantaneous_eventloop_cycles_per_sec", int64(a.s.Figures.rates.mean(rateCycles)),
 		"instantaneous_eventloop_duration_usec", int64(a.s.Figures.rates.mean(rateBusy)/1000),
 		"acl_access_denied_auth", a.s.Ex.Stats.Denied[acl.DeniedAuth],
@@ -272,19 +272,19 @@ func (a *Admin) infoKeyspace(r *report) {
 
 // infoMiniredisd writes a section of our own. Tools skip unknown sections.
 func (a *Admin) infoMiniredisd(r *report) {
-	lifetime := max(a.s.now-a.s.Figures.start, 1)
+	lifetime := max(a.s.Now-a.s.Figures.start, 1)
 	clock := "system"
 	if a.s.Cfg.Lab {
 		clock = "lab"
 	}
 	loop := "one goroutine: read, execute, write"
-	if a.s.queue != nil {
+	if a.s.Queue != nil {
 		loop = "two goroutines: read, write; execute"
 	}
 	r.fields("go", runtime.Version(), "loop", loop, "clock", clock, "seed", a.s.Cfg.Seed,
-		"passes", a.s.stats.Passes, "sockets_read", a.s.stats.Reads, "sockets_written", a.s.stats.Writes)
-	r.decimal("commands_per_pass", float64(a.s.Ex.Stats.Commands)/float64(max(a.s.stats.Passes, 1)), 2, "")
-	r.decimal("epoll_wait_share", 1-math.Min(float64(a.s.stats.Busy)/float64(lifetime), 1), 4, "")
+		"passes", a.s.Stats.Passes, "sockets_read", a.s.Stats.Reads, "sockets_written", a.s.Stats.Writes)
+	r.decimal("commands_per_pass", float64(a.s.Ex.Stats.Commands)/float64(max(a.s.Stats.Passes, 1)), 2, "")
+	r.decimal("epoll_wait_share", 1-math.Min(float64(a.s.Stats.Busy)/float64(lifetime), 1), 4, "")
 	if id := threadID(); id != 0 && a.s.Cfg.IOThreads > 1 { // with one thread, the runtime may move this goroutine
 		r.fields("executor_thread_id", id)
 	}

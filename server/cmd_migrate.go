@@ -86,7 +86,7 @@ func (a *Admin) tryTransfer(t *command.Transfer, restored func(key int)) (again 
 	if err != nil || m.replies.Buffered() > 0 {
 		m.conn.Close()
 	} else {
-		a.migrate.keep(m, a.s.Ex.Clock.Timeline(a.s.now))
+		a.migrate.keep(m, a.s.Ex.Clock.Timeline(a.s.Now))
 	}
 	switch {
 	case refusal != "" && n > 0:

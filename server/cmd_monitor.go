@@ -12,28 +12,28 @@ import (
 // monitors are the clients that see every command.
 type monitors struct {
 	s    *Server
-	all  []*client
+	all  []*Client
 	line []byte // buffer for what they get
 }
 
 // MONITOR (server.c: monitorCommand)
 func (a *Admin) monitor(c *command.Call) error {
-	if c.Ex.Depth > 0 || a.s.running == nil { // nobody runs what is loaded from an append only file
+	if c.Ex.Depth > 0 || a.s.Running == nil { // nobody runs what is loaded from an append only file
 		return store.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
 	}
-	if c.Sess.Monitor || a.s.running.sess.Replica {
+	if c.Sess.Monitor || a.s.Running.Sess.Replica {
 		return nil // Redis does not reply to a second MONITOR and to a replica's either
 	}
 	c.Sess.Monitor = true
-	a.Monitors.all = append(a.Monitors.all, a.s.running)
+	a.Monitors.all = append(a.Monitors.all, a.s.Running)
 	a.s.Ex.Monitored = true
 	c.OK()
 	return nil
 }
 
-func (ms *monitors) leave(c *client) {
-	c.sess.Monitor = false
-	ms.all = slices.DeleteFunc(ms.all, func(m *client) bool { return m == c })
+func (ms *monitors) leave(c *Client) {
+	c.Sess.Monitor = false
+	ms.all = slices.DeleteFunc(ms.all, func(m *Client) bool { return m == c })
 	if len(ms.all) == 0 {
 		ms.s.Ex.Monitored = false
 	}
@@ -65,7 +65,7 @@ func (ms *monitors) Feed(sess *command.Session, args [][]byte) {
 	}
 	ms.line = append(b, "\r\n"...)
 	for _, m := range ms.all {
-		if m.sess.Replies == command.ReplyOn && !ms.s.Ex.SendLater(&m.sess, ms.line) {
+		if m.Sess.Replies == command.ReplyOn && !ms.s.Ex.SendLater(&m.Sess, ms.line) {
 			ms.s.pushMessage(m, ms.line)
 		}
 	}

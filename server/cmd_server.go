@@ -15,19 +15,19 @@ type Admin struct {
 func NewAdmin(s *Server) *Admin { return &Admin{s: s, Monitors: monitors{s: s}} }
 
 // Part is the place of MONITOR and MIGRATE in a pass.
-func (a *Admin) Part() part {
-	return part{
-		self: a, installed: a.loadUsers, debug: a.debugCommands(),
+func (a *Admin) Part() Part {
+	return Part{
+		Self: a, Installed: a.loadUsers, debug: a.debugCommands(),
 		cron: func() (again bool) {
-			a.migrate.closeUnused(a.s.Ex.Clock.Timeline(a.s.now) - int64(migrateSocketTTL))
+			a.migrate.closeUnused(a.s.Ex.Clock.Timeline(a.s.Now) - int64(migrateSocketTTL))
 			return false
 		},
-		left: func(c *client) {
-			if c.sess.Monitor {
+		Left: func(c *Client) {
+			if c.Sess.Monitor {
 				a.Monitors.leave(c)
 			}
 		},
-		end: func() { a.migrate.closeFirst(len(a.migrate)) },
+		End: func() { a.migrate.closeFirst(len(a.migrate)) },
 	}
 }
 

@@ -15,19 +15,19 @@ func (s *Server) cron() time.Duration {
 		return cronPeriod
 	}
 	begin := s.Ex.Clock.Mono()
-	idle := s.Figures.rates.busy == s.stats.Reads+s.stats.Writes
-	s.dozing = idle && !s.clients.limited()
+	idle := s.Figures.rates.busy == s.Stats.Reads+s.Stats.Writes
+	s.dozing = idle && !s.Clients.limited()
 	if !s.dozing {
-		s.clients.check()
+		s.Clients.check()
 	}
 	s.Ex.Tracking.Limit()
-	s.pool.Trim()
+	s.Pool.Trim()
 	s.Figures.sample()
 	again := false
 	for _, fn := range s.Parts.cron {
 		again = fn() || again
 	}
-	s.stats.Cron += s.Ex.Clock.Mono() - begin
+	s.Stats.Cron += s.Ex.Clock.Mono() - begin
 	if idle && s.Idle != nil {
 		s.Idle(s.Figures.weighedMemory())
 	}

@@ -35,10 +35,10 @@ import (
 // It has no scripts that serve other clients, no limits and no lab.
 type execQueue struct {
 	*Server
-	requests chan *client
+	requests chan *Client
 	executed chan struct{} // gets a value when a phase is over
 	ended    chan struct{} // closed when the executor has ended
-	batch    []*client     // the loop's own list of what it sends
+	batch    []*Client     // the loop's own list of what it sends
 
 	inside bool // the executor owns the server
 	open   bool // requests may have clients of this phase
@@ -55,10 +55,10 @@ const queueLength = 1024
 // installQueue replaces what a pass calls.
 func (s *Server) installQueue() {
 	q := &execQueue{
-		Server: s, requests: make(chan *client, queueLength),
+		Server: s, requests: make(chan *Client, queueLength),
 		executed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
-	s.queue = q
+	s.Queue = q
 	s.Hooks.execute, s.Hooks.executeReads = q.feed, q.takeReads
 }
 
@@ -80,9 +80,9 @@ func (q *execQueue) stop() {
 // feed is the execute phase of a pass for the loop. It sends the clients that were read, and
 // returns when the executor has done the phase.
 func (q *execQueue) feed() {
-	row := q.trace
+	row := q.Trace
 	row.Mark()
-	q.batch, q.pendingReads = q.pendingReads, q.batch[:0]
+	q.batch, q.PendingReads = q.PendingReads, q.batch[:0]
 	q.requests <- nil
 	for _, c := range q.batch {
 		q.requests <- c
@@ -127,28 +127,28 @@ func (q *execQueue) takeReads() {
 			break
 		}
 		var room [store.PrefetchMax][][]byte
-		q.Ex.Prefetch(c.sess.DB, c.AppendRequests(room[:0]))
-		c.pendingRead = false
+		q.Ex.Prefetch(c.Sess.DB, c.AppendRequests(room[:0]))
+		c.PendingRead = false
 		q.taken++
 		q.executeClient(c)
 	}
 	q.executeReadable()
 }
 
-// list returns the clients that the loop has sent in this phase, and how many are taken.
-func (q *execQueue) list() (sent []*client, taken int) {
+// List returns the clients that the loop has sent in this phase, and how many are taken.
+func (q *execQueue) List() (sent []*Client, taken int) {
 	if q == nil || !q.inside {
 		return nil, 0
 	}
 	return q.batch, q.taken
 }
 
-// record adds the executor's row to a recording that begins with the row of main.
-func (q *execQueue) record() {
+// Record adds the executor's row to a recording that begins with the row of main.
+func (q *execQueue) Record() {
 	if q == nil {
 		return
 	}
-	q.main, q.exec = q.trace, q.recorder.rows.Thread("exec")
+	q.main, q.exec = q.Trace, q.Recorder.Rows.Thread("exec")
 	if q.inside { // DEBUG TRACE START
 		q.follow(q.exec)
 		q.unnamed = q.Cfg.IOThreads > 1
@@ -157,7 +157,7 @@ func (q *execQueue) record() {
 
 // follow makes the server record into row, the one of the goroutine that owns it now.
 func (q *execQueue) follow(row *trace.Thread) {
-	if q.trace != nil {
-		q.recorder.into(row)
+	if q.Trace != nil {
+		q.Recorder.into(row)
 	}
 }

@@ -26,18 +26,18 @@ const (
 // as many passes.
 func (s *Server) gather() {
 	switch {
-	case len(s.pendingReads) == 0 || !s.pool.WorthWaiting(len(s.pendingReads)):
+	case len(s.PendingReads) == 0 || !s.Pool.WorthWaiting(len(s.PendingReads)):
 		return
 	case s.backoff.passes > 0:
 		s.backoff.passes--
 		return
 	}
-	begin := s.trace.Mark()
+	begin := s.Trace.Mark()
 	if err := s.Loop.HandleReadyAfter(gatherTime); err != nil {
 		s.Log('#', "Looking for more clients: %v", err) // the loop meets the error again and ends
 	}
-	s.trace.Span(trace.Gather, begin, s.trace.Mark(), len(s.pendingReads))
-	if s.pool.WorthWaiting(len(s.pendingReads)) {
+	s.Trace.Span(trace.Gather, begin, s.Trace.Mark(), len(s.PendingReads))
+	if s.Pool.WorthWaiting(len(s.PendingReads)) {
 		s.backoff.last = min(2*s.backoff.last+1, longestBackoff)
 		s.backoff.passes = s.backoff.last
 		return

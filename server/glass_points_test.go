@@ -12,6 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/server"
+	serverglass "github.com/miniredisd/miniredisd/server/glass"
 )
 
 // events plays something and returns the events of some points: "m 2 36 message".
@@ -21,11 +22,11 @@ func events(t *testing.T, s *server.Server, points string, play func()) (met []s
 		_, err := s.Do(context.Background(), words...)
 		require.NoError(t, err)
 	}
-	server.ViewOf(s).RecordStart(0)
+	serverglass.ViewOf(s).RecordStart(0)
 	play()
 	asks("LAB", "DOCTOR") // all passes before are over
-	server.ViewOf(s).RecordStop()
-	for _, m := range server.ViewOf(s).Recording().Lines {
+	serverglass.ViewOf(s).RecordStop()
+	for _, m := range serverglass.ViewOf(s).Recording().Lines {
 		if e := m.Events[0]; m.Kind == glass.KindEvent && strings.ContainsRune(points, rune(e.Point)) {
 			met = append(met, fmt.Sprintf("%c %d %d %s", e.Point, e.Client, e.B, e.Text))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/server"
+	serverglass "github.com/miniredisd/miniredisd/server/glass"
 )
 
 // What there is while the server is stopped, and what ends a stop.
@@ -123,8 +124,8 @@ func TestTheLastWriterOfAKeyIsKnown(t *testing.T) {
 // Here the watch counts an hour more for each stop. The server's clock leaves it out, so it goes back.
 func TestALeaseDoesNotRunOutWhileTheServerIsStopped(t *testing.T) {
 	s := plainServer(t, func(byte, string, ...any) {}, "--lab", "yes", "--watch", "127.0.0.1:0")
-	stood := server.ViewOf(s).Stood
-	server.ViewOf(s).Stood = func(ns int64, still bool) { stood(ns+int64(time.Hour), still) }
+	stood := serverglass.ViewOf(s).Stood
+	serverglass.ViewOf(s).Stood = func(ns int64, still bool) { stood(ns+int64(time.Hour), still) }
 	c := redistest.Dial(t, run(t, s))
 	c.Do("SET", "lock", "token", "PX", "60000")
 	st := stepping(t, s)
@@ -161,7 +162,7 @@ func TestWhatEndsAStopDoesSoAtOnce(t *testing.T) {
 			require.Equal(t, "+PONG", c.Read().String(), name)
 		}
 		require.Equal(t, "+PONG", redistest.Dial(t, s.Addrs()[0]).Do("PING").String(), name)
-		require.Equal(t, "running", server.ViewOf(s).State().State, name)
+		require.Equal(t, "running", serverglass.ViewOf(s).State().State, name)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/server"
+	serverglass "github.com/miniredisd/miniredisd/server/glass"
 )
 
 // watched runs a server with a watch until the test ends.
@@ -33,7 +34,7 @@ type stepper struct {
 
 func stepping(t *testing.T, s *server.Server) *stepper {
 	t.Helper()
-	st := &stepper{t, server.ViewOf(s), server.ViewOf(s).Subscribe(0)}
+	st := &stepper{t, serverglass.ViewOf(s), serverglass.ViewOf(s).Subscribe(0)}
 	t.Cleanup(st.sub.Close)
 	return st
 }

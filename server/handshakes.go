@@ -127,8 +127,8 @@ func (hs *handshakes) takePlace() bool {
 
 // losePlace gives up h in favour of somebody else.
 func (hs *handshakes) losePlace(h *handshake) {
-	hs.giveUp(h, plainEnd)
-	hs.s.stats.Rejected++
+	hs.giveUp(h, PlainEnd)
+	hs.s.Stats.Rejected++
 	hs.logFailure(h, "another client needs its place (maxclients)")
 }
 

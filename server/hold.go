@@ -15,12 +15,12 @@ import (
 // the end of its input that way (blocked.c; networking.c: readQueryFromClient).
 
 // hold stops executing c (blocked.c: blockClient): its last command has set Session.Hold.
-func (s *Server) hold(c *client) {
+func (s *Server) hold(c *Client) {
 	switch {
-	case c.sess.Hold == command.Postponed:
+	case c.Sess.Hold == command.Postponed:
 		c.Unread()
 		s.pausing.postponed = append(s.pausing.postponed, c)
-	case c.sess.Hold == command.Blocked:
+	case c.Sess.Hold == command.Blocked:
 		s.setTimer(c)
 	}
 	s.held++
@@ -29,47 +29,47 @@ func (s *Server) hold(c *client) {
 
 // waiter is a client that waits for the reply to a request.
 type waiter struct {
-	by      *client
+	by      *Client
 	request int64 // Session.Commands then: the client waits for nothing else
 }
 
 // isOn reports whether the client still waits.
 func (w waiter) isOn() bool {
-	return w.by.sess.Hold == command.Blocked && w.by.sess.Commands == w.request && !w.by.closed
+	return w.by.Sess.Hold == command.Blocked && w.by.Sess.Commands == w.request && !w.by.Closed
 }
 
 // setTimer sets the timer of a blocked client: it ends the wait, or runs the command again.
-func (s *Server) setTimer(c *client) {
+func (s *Server) setTimer(c *Client) {
 	if c.timer != nil {
 		s.timers.Cancel(c.timer)
 		c.timer = nil
 	}
-	switch w := c.sess.Wait; {
+	switch w := c.Sess.Wait; {
 	case w.Retry > 0 && (w.Deadline == 0 || w.Retry < w.Deadline):
 		c.timer = s.at(w.Retry, func() { s.retry(c) })
 	case w.Deadline > 0:
-		c.timer = s.at(w.Deadline, func() { s.Ex.Unblock(&c.sess, nil) })
+		c.timer = s.at(w.Deadline, func() { s.Ex.Unblock(&c.Sess, nil) })
 	}
 }
 
 // retry runs the command of a blocked client again. During CLIENT PAUSE it only keeps its deadline: it runs when the
 // pause ends.
-func (s *Server) retry(c *client) {
+func (s *Server) retry(c *Client) {
 	defer s.recoverCommand(nil)
-	c.sess.Wait.Retry = 0
+	c.Sess.Wait.Retry = 0
 	s.setTimer(c)
-	s.Ex.Waiters.Again(&c.sess)
+	s.Ex.Waiters.Again(&c.Sess)
 }
 
 // watchInput watches c for input. A client that waits, or that gets its last replies later, is
 // watched for hang-up only. A client that is closed after its reply is not watched.
-func (s *Server) watchInput(c *client) {
-	last := c.closed || c.sess.CloseAfterReply
+func (s *Server) watchInput(c *Client) {
+	last := c.Closed || c.Sess.CloseAfterReply
 	switch {
-	case c.muted:
-	case last && (c.closed || !c.Barred()):
+	case c.Muted:
+	case last && (c.Closed || !c.Barred()):
 		s.Loop.Unwatch(c.FD, reactor.Readable|reactor.HangUp)
-	case last || c.sess.Hold != command.NotHeld:
+	case last || c.Sess.Hold != command.NotHeld:
 		s.rearm(c, reactor.Readable, reactor.HangUp, func() { s.hungUp(c) })
 	default:
 		s.rearm(c, reactor.HangUp, reactor.Readable, c.readable)
@@ -77,7 +77,7 @@ func (s *Server) watchInput(c *client) {
 }
 
 // rearm makes the loop wait for mask on c's socket, instead of from.
-func (s *Server) rearm(c *client, from, mask reactor.Mask, handler func()) {
+func (s *Server) rearm(c *Client, from, mask reactor.Mask, handler func()) {
 	if err := s.Loop.Rewatch(c.FD, from, mask, handler); err != nil {
 		s.close(c)
 	}
@@ -85,27 +85,27 @@ func (s *Server) rearm(c *client, from, mask reactor.Mask, handler func()) {
 
 // hungUp closes a client that has ended its side (networking.c: readQueryFromClient). Describing a client
 // takes time, so only a log that shows the line gets it.
-func (s *Server) hungUp(c *client) {
+func (s *Server) hungUp(c *Client) {
 	if s.Cfg.LogLevel == "verbose" || s.Cfg.LogLevel == "debug" {
-		s.Log('-', "Client closed connection %s", s.clients.describe(c))
+		s.Log('-', "Client closed connection %s", s.Clients.describe(c))
 	}
 	c.EOF = true // a client that waits is not read
 	s.leave(c)
 }
 
 // release ends the wait of c. The pass goes on with what c had sent before.
-func (s *Server) release(c *client) {
-	c.active = s.now
+func (s *Server) release(c *Client) {
+	c.Active = s.Now
 	s.stopHolding(c)
-	if !c.closed {
+	if !c.Closed {
 		s.watchInput(c)
-		s.resumed = append(s.resumed, c)
+		s.Resumed = append(s.Resumed, c)
 	}
 }
 
 // stopHolding takes back what hold has done, except for watching c's hang-up.
-func (s *Server) stopHolding(c *client) {
-	c.sess.Hold = command.NotHeld
+func (s *Server) stopHolding(c *Client) {
+	c.Sess.Hold = command.NotHeld
 	s.held--
 	if c.timer != nil {
 		s.timers.Cancel(c.timer)
@@ -114,7 +114,7 @@ func (s *Server) stopHolding(c *client) {
 }
 
 // resumeBlocked answers a blocked client and ends its wait (blocked.c: unblockClient).
-func (s *Server) resumeBlocked(c *client, reply []byte) {
+func (s *Server) resumeBlocked(c *Client, reply []byte) {
 	if c.internal != nil {
 		c.internal.end(slices.Clone(reply))
 		return
@@ -129,7 +129,7 @@ type pausing struct {
 	s         *Server
 	by        [pausers]pause
 	strongest command.State // of the pauses that are on
-	postponed []*client     // their command waits for the end of the pause
+	postponed []*Client     // their command waits for the end of the pause
 	timer     *reactor.Timer
 }
 
@@ -208,13 +208,13 @@ func (p *pausing) apply() {
 // resume executes what was held back. What another pause holds waits again.
 func (p *pausing) resume() {
 	for _, c := range p.postponed {
-		if c.sess.Hold == command.Postponed {
+		if c.Sess.Hold == command.Postponed {
 			p.s.release(c)
 		}
 	}
 	clear(p.postponed)
 	p.postponed = p.postponed[:0]
-	if p.s.running == nil {
+	if p.s.Running == nil {
 		p.s.serveReady()
 	}
 }

@@ -37,44 +37,44 @@ func serverOf(c *command.Call) *Server { return c.Ex.Host.(host).s }
 // isLoading reports whether the keyspace has a part of what it will have: of the server's files, or of the master's.
 func (s *Server) isLoading() bool { return s.Ex.Refusals.Has(command.Loads) }
 
-func (h host) Deliver(to *command.Session, message []byte) { h.s.push(h.s.clients.of(to), message) }
+func (h host) Deliver(to *command.Session, message []byte) { h.s.push(h.s.Clients.of(to), message) }
 
 func (h host) Resume(sess *command.Session, reply []byte) {
-	h.s.Hooks.resume(h.s.clients.of(sess), reply)
+	h.s.Hooks.resume(h.s.Clients.of(sess), reply)
 }
 
 func (h host) Waits(sess *command.Session) {
 	if sess.Wait.Retry > 0 {
-		h.s.setTimer(h.s.clients.of(sess))
+		h.s.setTimer(h.s.Clients.of(sess))
 	}
 }
 
 func (h host) FindSession(id int64) *command.Session {
-	if c := h.s.clients.byID[id]; c != nil && !c.closed {
-		return &c.sess
+	if c := h.s.Clients.ByID[id]; c != nil && !c.Closed {
+		return &c.Sess
 	}
 	return nil
 }
 
 func (h host) Describe(sess *command.Session) string {
-	return h.s.clients.describe(h.s.clients.of(sess))
+	return h.s.Clients.describe(h.s.Clients.of(sess))
 }
 
 func (h host) Log(level byte, format string, args ...any) { h.s.Log(level, format, args...) }
 
 func (h host) ProcessEventsWhileBlocked() (stop bool) {
-	if h.s.running == nil { // a script of an append only file
+	if h.s.Running == nil { // a script of an append only file
 		return h.s.Hooks.Rest()
 	}
-	return h.s.Hooks.serveOthers()
+	return h.s.Hooks.ServeOthers()
 }
 
 func (h host) CloseIfOverLimit(sess *command.Session) bool {
-	c := h.s.clients.of(sess)
-	return c.internal == nil && h.s.clients.overOutputLimit(c)
+	c := h.s.Clients.of(sess)
+	return c.internal == nil && h.s.Clients.overOutputLimit(c)
 }
 
-func (h host) EvictLater() { h.s.evicting = true }
+func (h host) EvictLater() { h.s.Evicting = true }
 
 func (h host) Flushed() { each(h.s.Parts.flushed) }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// internalRequest is a request that came over no connection: from another master, over HTTP, or from the
+// InternalRequest is a request that came over no connection: from another master, over HTTP, or from the
 // program around the server. The executor sees a client like any other. Its session may do anything
 // and may have to wait. It is in no list of clients. It has a negative ID and no place: Session.Index
 // is -1.
@@ -21,12 +21,12 @@ import (
 //	sendTo ─── Post ───────────────> serve ──────────> executor
 //	                                     │ at once, or after a wait
 //	done(reply) <────────────────────────┘
-type internalRequest struct {
-	client                          // without a socket
+type InternalRequest struct {
+	Client                          // without a socket
 	at     *Server                  // that executes it
-	args   [][]byte                 // of the request
-	errand func(v *internalRequest) // instead of a request: what another server does here. It calls end
-	done   func(reply []byte)       // called once, by this server's goroutine or by sendTo
+	Args   [][]byte                 // of the request
+	errand func(v *InternalRequest) // instead of a request: what another server does here. It calls end
+	Done   func(reply []byte)       // called once, by this server's goroutine or by sendTo
 	note   any                      // what its sender knows of it, or nil
 }
 
@@ -38,7 +38,7 @@ type inbox struct {
 
 	mu      sync.Mutex
 	lastID  int64
-	waiting map[int64]*internalRequest // without a reply
+	waiting map[int64]*InternalRequest // without a reply
 	ended   chan struct{}              // closed when the server has ended
 }
 
@@ -48,21 +48,21 @@ const errDropped store.Error = "ERR The server has dropped this request, its log
 const errDBIndex store.Error = "ERR DB index is out of range"
 
 // sendTo hands a request to s, which executes it in its next pass. Any goroutine may call it.
-func (v *internalRequest) sendTo(s *Server) {
+func (v *InternalRequest) sendTo(s *Server) {
 	v.at, v.FD, v.internal = s, -1, v
-	v.sess.Index, v.sess.Addr, v.sess.Local, v.sess.Authenticated = -1, "lab", true, true
-	if take := s.Hooks.take; take != nil && !s.Inbox.HasEnded() && take(v) {
+	v.Sess.Index, v.Sess.Addr, v.Sess.Local, v.Sess.Authenticated = -1, "lab", true, true
+	if take := s.Hooks.Take; take != nil && !s.Inbox.HasEnded() && take(v) {
 		return
 	}
 	s.Inbox.mu.Lock()
 	if s.Inbox.HasEnded() {
 		s.Inbox.mu.Unlock()
-		v.done(s.Inbox.lastAnswer())
+		v.Done(s.Inbox.lastAnswer())
 		return
 	}
 	s.Inbox.lastID--
-	v.sess.ID = s.Inbox.lastID
-	s.Inbox.waiting[v.sess.ID] = v
+	v.Sess.ID = s.Inbox.lastID
+	s.Inbox.waiting[v.Sess.ID] = v
 	s.Inbox.mu.Unlock()
 	s.Inbox.post(v.serve)
 }
@@ -87,8 +87,8 @@ func errorReply(err error) []byte {
 }
 
 // serve executes an internal request.
-func (v *internalRequest) serve() {
-	if v.closed {
+func (v *InternalRequest) serve() {
+	if v.Closed {
 		return
 	}
 	if v.errand != nil {
@@ -99,25 +99,25 @@ func (v *internalRequest) serve() {
 		v.end(errorReply(err))
 		return
 	}
-	v.at.running = &v.client
+	v.at.Running = &v.Client
 	v.execute()
-	v.at.running = nil
-	if v.sess.Hold == command.NotHeld && !v.closed {
+	v.at.Running = nil
+	if v.Sess.Hold == command.NotHeld && !v.Closed {
 		v.end(v.Out.Buf)
 	}
 }
 
-func (v *internalRequest) execute() {
-	defer v.at.recoverCommand(&v.client)
-	v.at.Hooks.doInternal(&v.sess, v.args, &v.Out)
+func (v *InternalRequest) execute() {
+	defer v.at.recoverCommand(&v.Client)
+	v.at.Hooks.DoInternal(&v.Sess, v.Args, &v.Out)
 }
 
 // refusal is the error of a command that needs a connection.
-func (v *internalRequest) refusal() error {
-	if len(v.args) == 0 {
+func (v *InternalRequest) refusal() error {
+	if len(v.Args) == 0 {
 		return errSyntax
 	}
-	cmd := v.at.Ex.Table.Lookup(v.args)
+	cmd := v.at.Ex.Table.Lookup(v.Args)
 	if cmd == nil || !cmd.NeedsConnection() { // the executor refuses an unknown command
 		return nil
 	}
@@ -125,16 +125,16 @@ func (v *internalRequest) refusal() error {
 }
 
 // end hands the reply over at the end of the pass, unless the request has ended already.
-func (v *internalRequest) end(reply []byte) {
+func (v *InternalRequest) end(reply []byte) {
 	s := v.at
-	s.Ex.Gone(&v.sess)
+	s.Ex.Gone(&v.Sess)
 	s.Inbox.mu.Lock()
-	inside := s.Inbox.waiting[v.sess.ID] == v
-	delete(s.Inbox.waiting, v.sess.ID)
+	inside := s.Inbox.waiting[v.Sess.ID] == v
+	delete(s.Inbox.waiting, v.Sess.ID)
 	s.Inbox.mu.Unlock()
-	v.closed = true
+	v.Closed = true
 	if inside {
-		s.Inbox.answers = append(s.Inbox.answers, func() { v.done(reply) })
+		s.Inbox.answers = append(s.Inbox.answers, func() { v.Done(reply) })
 	}
 }
 
@@ -150,7 +150,7 @@ func (in *inbox) answer() {
 
 // callOff ends a request whose reply is no longer wanted. The reply may still come. Any goroutine may
 // call it.
-func (v *internalRequest) callOff() { v.at.Inbox.post(func() { v.end(nil) }) }
+func (v *InternalRequest) callOff() { v.at.Inbox.post(func() { v.end(nil) }) }
 
 // post makes the next pass call fn, before it executes commands. Any goroutine may call it.
 func (in *inbox) post(fn func()) {
@@ -174,27 +174,27 @@ func (in *inbox) close() {
 	close(in.ended)
 	in.mu.Unlock()
 	for _, v := range left {
-		v.done(in.lastAnswer())
+		v.Done(in.lastAnswer())
 	}
 }
 
 // of returns the client of a session.
-func (cs *clients) of(sess *command.Session) *client {
+func (cs *clients) of(sess *command.Session) *Client {
 	if sess.Index >= 0 {
-		return cs.order[sess.Index]
+		return cs.Order[sess.Index]
 	}
 	return cs.withID(sess.ID)
 }
 
 // withID returns the client or internal request with that ID, nil if it has gone.
-func (cs *clients) withID(id int64) *client {
+func (cs *clients) withID(id int64) *Client {
 	if id >= 0 {
-		return cs.byID[id]
+		return cs.ByID[id]
 	}
 	cs.s.Inbox.mu.Lock()
 	defer cs.s.Inbox.mu.Unlock()
 	if v := cs.s.Inbox.waiting[id]; v != nil {
-		return &v.client
+		return &v.Client
 	}
 	return nil
 }
@@ -224,10 +224,10 @@ func (s *Server) DoIn(ctx context.Context, db int, args ...string) (resp.Value, 
 		return resp.Value{}, errDBIndex
 	}
 	reply := make(chan []byte, 1)
-	v := &internalRequest{done: func(b []byte) { reply <- b }}
-	v.sess.Proto, v.sess.DB = 3, db
+	v := &InternalRequest{Done: func(b []byte) { reply <- b }}
+	v.Sess.Proto, v.Sess.DB = 3, db
 	for _, arg := range args {
-		v.args = append(v.args, []byte(arg))
+		v.Args = append(v.Args, []byte(arg))
 	}
 	v.sendTo(s)
 	select {

@@ -54,13 +54,13 @@ func clockRows() []command.Row {
 }
 
 func (l *LabState) clockFreeze(c *command.Call, _ [][]byte) error {
-	l.clock.Freeze(l.Ex.Now.Mono)
+	l.Clock.Freeze(l.Ex.Now.Mono)
 	c.OK()
 	return nil
 }
 
 func (l *LabState) clockRun(c *command.Call, _ [][]byte) error {
-	l.clock.Run(l.Ex.Now.Mono)
+	l.Clock.Run(l.Ex.Now.Mono)
 	c.OK()
 	return nil
 }
@@ -71,7 +71,7 @@ func (l *LabState) clockRate(c *command.Call, args [][]byte) error {
 		return labError("clock rate", "factor expects a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)",
 			printable(args[0]))
 	}
-	l.clock.SetRate(l.Ex.Now.Mono, rate)
+	l.Clock.SetRate(l.Ex.Now.Mono, rate)
 	c.OK()
 	return nil
 }
@@ -82,9 +82,9 @@ func (l *LabState) clockTime(c *command.Call, _ [][]byte) error {
 	c.BulkString("unix-ms")
 	c.Int(c.Now)
 	c.BulkString("frozen")
-	c.Int(OneIf(l.clock.Frozen))
+	c.Int(OneIf(l.Clock.Frozen))
 	c.BulkString("rate")
-	c.Double(l.clock.Rate)
+	c.Double(l.Clock.Rate)
 	return nil
 }
 
@@ -122,11 +122,11 @@ func (l *LabState) moveClock(c *command.Call, to func(now int64) int64) *move {
 
 func (l *LabState) newMove(c *command.Call, to func(now int64) int64) *move {
 	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
-	m.together = l.running != nil && noteOf(l.running.internal).together
+	m.together = l.Running != nil && NoteOf(l.Running.internal).together
 	return m
 }
 
-func (l *LabState) moveLater(m *move) { l.deferred = append(l.deferred, func() { l.advance(m) }) }
+func (l *LabState) moveLater(m *move) { l.Deferred = append(l.Deferred, func() { l.advance(m) }) }
 
 // advance moves the clock and replies to the client that asked for it.
 func (l *LabState) advance(m *move) {
@@ -138,19 +138,19 @@ func (l *LabState) advance(m *move) {
 		m.after()
 	}
 	l.Ex.Tracking.Broadcast()
-	if l.persist.flush() {
+	if l.Persist.flush() {
 		l.write() // the reply comes after everything that happened on the way
 	}
-	c := l.clients.withID(m.id)
-	if c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
-		l.Ex.Unblock(&c.sess, nil)
+	c := l.Clients.withID(m.id)
+	if c != nil && !c.Closed && c.Sess.Hold == command.Blocked && c.Sess.Commands == m.request {
+		l.Ex.Unblock(&c.Sess, nil)
 		l.executeResumed()
 	}
 }
 
 // move moves the clock, from deadline to deadline if it moves forward.
 func (l *LabState) move(m *move) {
-	clock, expired := l.clock, l.KS.Stats.Expired
+	clock, expired := l.Clock, l.KS.Stats.Expired
 	now := l.Ex.Now.Wall
 	to := m.to(now)
 	l.logMoved(now/1e6, to/1e6, m.together)
@@ -159,7 +159,7 @@ func (l *LabState) move(m *move) {
 	if to >= now {
 		l.step(to)
 	} else {
-		l.persist.clockBack(now - to)
+		l.Persist.clockBack(now - to)
 	}
 	l.set(to)
 	l.hearLinks()
@@ -173,7 +173,7 @@ func (l *LabState) move(m *move) {
 
 // catchUp runs everything that became due since the last pass, each at its own time.
 func (l *LabState) catchUp() {
-	clock := l.clock
+	clock := l.Clock
 	now := l.Ex.Now.Wall
 	if at, ok := l.nextDeadline(); !ok || at > now {
 		return
@@ -198,34 +198,34 @@ func (l *LabState) step(to int64) {
 			return
 		}
 		mono := l.Ex.Clock.Mono()
-		l.set(max(at, l.clock.Now(mono)))
+		l.set(max(at, l.Clock.Now(mono)))
 		l.expire()
 		l.timers.Run(l.Ex.Now.Wall)
 		l.serveReady()
 		l.executeResumed()
-		l.persist.flush()
+		l.Persist.flush()
 	}
 }
 
 // set sets the clock, which is held, and tells the executor.
 func (l *LabState) set(ns int64) {
-	l.clock.Set(l.Ex.Clock.Mono(), ns)
+	l.Clock.Set(l.Ex.Clock.Mono(), ns)
 	l.Ex.Tick()
 }
 
 // executeAndRead executes the commands of a client whose wait is over. It also reads and executes
 // what the client sent meanwhile: that belongs to the same time.
-func (l *LabState) executeAndRead(c *client) {
+func (l *LabState) executeAndRead(c *Client) {
 	l.executeClient(c)
-	if c.closed || c.stopped() || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.sess.CloseAfterReply {
+	if c.Closed || c.stopped() || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.Sess.CloseAfterReply {
 		return
 	}
-	l.read([]*client{c})
+	l.read([]*Client{c})
 	l.executeClient(c)
 }
 
-// beginPass is afterSleep. First it notes the time at which the last pass ended.
-func (l *LabState) beginPass() {
+// BeginPass is afterSleep. First it notes the time at which the last pass ended.
+func (l *LabState) BeginPass() {
 	l.seen = l.Ex.Now.Wall
 	l.diskTook()
 	l.afterSleep()

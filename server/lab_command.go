@@ -49,7 +49,7 @@ type LabState struct {
 	admin *Admin
 	All   []*LabState // of the process, with this one
 
-	clock  *clock.Lab
+	Clock  *clock.Lab
 	seen   int64 // unix ns by clock, when the last pass ended
 	doctor *doctor.Doctor
 
@@ -78,10 +78,10 @@ type LabState struct {
 	history  *lab.Log
 	inside   inside
 	armed    bool       // rules or the log have to look at requests: see arm
-	parked   []*client  // clients that HOLD keeps waiting, oldest first
+	parked   []*Client  // clients that HOLD keeps waiting, oldest first
 	barriers []*barrier // every LAB HOLD WAIT that waits
 
-	shown labHooks
+	Shown LabHooks
 
 	judging sync.Mutex // one LAB VERDICT searches at a time: a search over a long log takes 100 MB
 }
@@ -90,15 +90,15 @@ func NewLab(rs *Role, a *Admin, clock *clock.Clock) *LabState {
 	clock.Lab = clock.NewLab()
 	l := &LabState{
 		Role: rs, admin: a,
-		clock: clock.Lab, seen: clock.Lab.Now(clock.Mono()),
+		Clock: clock.Lab, seen: clock.Lab.Now(clock.Mono()),
 		plan: lab.NewPlan(rs.Cfg.Seed, store.MatchPattern), history: lab.NewLog(store.MatchPattern),
-		shown: labHooks{struck: func(int64, *lab.Rule, string) {}, expired: func(string) {}},
+		Shown: LabHooks{Struck: func(int64, *lab.Rule, string) {}, Expired: func(string) {}},
 	}
 	if rs.Cfg.LabDisk {
-		l.disk, _ = l.persist.Disk.(*disk.Sim)
-		l.persist.hooks = fileHooks{pace: l.pace, endSync: l.endSync, beside: l.beside, isBehind: l.isBehind}
+		l.disk, _ = l.Persist.Disk.(*disk.Sim)
+		l.Persist.Hooks = fileHooks{pace: l.pace, endSync: l.endSync, beside: l.beside, isBehind: l.isBehind}
 	}
-	l.hookLinks(&l.link)
+	l.hookLinks(&l.Link)
 	l.doctor = doctor.New(l.logFinding, nil, 0)
 	l.All = []*LabState{l}
 	return l
@@ -132,13 +132,13 @@ const (
 	labSince = "0.1.0" // of miniredisd: Redis has nothing like it
 )
 
-// labRow makes the row of the subcommand called name. No subcommand runs inside MULTI: some wait for
+// LabRow makes the row of the subcommand called name. No subcommand runs inside MULTI: some wait for
 // other clients. CLIENT PAUSE does not hold them back: a pause may end only when a test moves the
 // clock.
 //
 // more is AllowBusy for verbs that must work while a slow script runs. They touch only connections,
 // rules and the log. The script must not see its keys, its time or its executor change under it.
-func labRow(
+func LabRow(
 	name, syntax string, arity int, more command.Flag, complexity, summary string,
 	do func(*LabState, *command.Call) error,
 ) command.Row {
@@ -153,7 +153,7 @@ func labRow(
 			if !isOn {
 				return errLabOff
 			}
-			labOf(s.running).control = true
+			LabOf(s.Running).control = true
 			return do(l, c)
 		})
 }
@@ -175,7 +175,7 @@ func wordsRow(name, syntax string, arity int, complexity, summary string, words 
 	for _, w := range words {
 		flags |= w.flags
 	}
-	return labRow(name, syntax, arity, flags, complexity, summary, func(l *LabState, c *command.Call) error {
+	return LabRow(name, syntax, arity, flags, complexity, summary, func(l *LabState, c *command.Call) error {
 		word, args := "", c.Args[2:]
 		if len(args) > 0 {
 			word, args = labVerb(args[0]), args[1:]

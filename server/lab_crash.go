@@ -13,7 +13,7 @@ import (
 
 // crash is a LAB CRASH. It happens once the commands of its pass are executed.
 type crash struct {
-	by   []*client // get a reply
+	by   []*Client // get a reply
 	down time.Duration
 	lose loss
 }
@@ -29,7 +29,7 @@ const (
 
 func crashRows() []command.Row {
 	return []command.Row{
-		labRow("crash", "[DOWN milliseconds] [LOSE (UNSYNCED | ALL | NOTHING)]",
+		LabRow("crash", "[DOWN milliseconds] [LOSE (UNSYNCED | ALL | NOTHING)]",
 			-2, 0,
 			"O(N) where N is the number of keys and connections",
 			"Restarts the server as if its process had been killed.", (*LabState).crashCommand),
@@ -58,7 +58,7 @@ func (l *LabState) crashCommand(c *command.Call) error {
 			return err
 		}
 	}
-	if end.down > 0 && l.clock.Frozen && l.locksOut() {
+	if end.down > 0 && l.Clock.Frozen && l.locksOut() {
 		return labError("crash",
 			"refused: DOWN would never end: the clock is frozen, and no client could connect to move it")
 	}
@@ -73,7 +73,7 @@ func (l *LabState) crashCommand(c *command.Call) error {
 		end.by = append(end.by, by)
 	}
 	if l.crashing == nil {
-		l.deferred = append(l.deferred, l.crash)
+		l.Deferred = append(l.Deferred, l.crash)
 	}
 	l.crashing = &end
 	l.closeCaller()
@@ -90,7 +90,7 @@ func (l *LabState) locksOut() bool {
 	case len(l.All) == 1:
 		return l.caller() != nil
 	}
-	return noteOf(l.running.internal).toAll
+	return NoteOf(l.Running.internal).toAll
 }
 
 func (end *crash) option(word string, arg []byte, longest int64, onDisk bool) error {
@@ -127,21 +127,21 @@ func (l *LabState) crash() {
 	switch {
 	case l.crashing == nil: // a script was cut, so it has come before its turn
 		return
-	case len(l.deferred) > 0 && !l.Ex.Cut: // it comes last
-		l.deferred = append(l.deferred, l.crash)
+	case len(l.Deferred) > 0 && !l.Ex.Cut: // it comes last
+		l.Deferred = append(l.Deferred, l.crash)
 		return
 	}
 	l.Ex.Tracking.Broadcast()
-	if !l.persist.flush() { // a caller gets the replies of this pass
+	if !l.Persist.flush() { // a caller gets the replies of this pass
 		return
 	}
 	end := l.crashing
 	l.crashing = nil
 	l.handshakes.drop()
-	for _, c := range l.clients.order {
+	for _, c := range l.Clients.Order {
 		if slices.Contains(end.by, c) {
-			l.Ex.Leave(&c.sess)
-		} else if !c.closed {
+			l.Ex.Leave(&c.Sess)
+		} else if !c.Closed {
 			l.resetConn(c)
 		}
 	}
@@ -150,8 +150,8 @@ func (l *LabState) crash() {
 		l.wantWrite(c)
 	}
 	l.pausing.endAll()
-	clear(l.resumed)
-	l.resumed = l.resumed[:0]
+	clear(l.Resumed)
+	l.Resumed = l.Resumed[:0]
 	l.startAgain(end.lose)
 	if end.down > 0 || l.Cfg.TLSPort != 0 && !l.handshakes.configure(false) {
 		l.Listeners.refuse()
@@ -173,7 +173,7 @@ func (l *LabState) crash() {
 	l.Log('*', "LAB CRASH: all connections are reset, and the server has started again")
 	l.write()
 	for _, c := range end.by {
-		if !c.closed && labOf(c).relay == nil { // the reply of a relay comes later
+		if !c.Closed && LabOf(c).relay == nil { // the reply of a relay comes later
 			l.close(c)
 		}
 	}
@@ -190,16 +190,16 @@ func (l *LabState) keepsKeys(lose loss) bool {
 func (l *LabState) startAgain(lose loss) {
 	l.Follow.stop()
 	l.Role.failover = failover{s: l.Role}
-	if l.persist.Stopping.on {
-		l.persist.Stopping.cancel()
+	if l.Persist.Stopping.on {
+		l.Persist.Stopping.cancel()
 	}
-	if l.persist.loads() {
-		l.persist.endLoading()
+	if l.Persist.Loads() {
+		l.Persist.endLoading()
 		l.NotifyLoaded()
 	}
-	l.persist.abortBackground()
+	l.Persist.abortBackground()
 	l.Replicas.startAgain()
-	l.persist.background = background{took: -1}
+	l.Persist.background = background{took: -1}
 	var code command.Code
 	l.doctor.Restreams()
 	switch {
@@ -226,12 +226,12 @@ func (l *LabState) startAgain(lose loss) {
 		l.Log('#', "Starting again after LAB CRASH: %v", err)
 	}
 	l.Ex.Scripts.LoadCode(code)
-	l.recorder.into(l.trace)
-	l.stats, l.Figures.rates, l.Figures.runID = Stats{}, rates{}, newRunID()
-	l.debugging, l.attack, l.persist.aof.slow = debugging{}, 0, 0
-	l.Figures.start, l.Figures.Started, l.Figures.peakMem = l.now, l.KS.Now, l.Figures.usedMemory()
-	l.clients.setOutputTrigger()
-	l.clients.setMemoryLimits()
+	l.Recorder.into(l.Trace)
+	l.Stats, l.Figures.rates, l.Figures.runID = Stats{}, rates{}, newRunID()
+	l.debugging, l.attack, l.Persist.AOF.slow = debugging{}, 0, 0
+	l.Figures.start, l.Figures.Started, l.Figures.peakMem = l.Now, l.KS.Now, l.Figures.usedMemory()
+	l.Clients.setOutputTrigger()
+	l.Clients.setMemoryLimits()
 	l.Replicas.Configured()
 }
 
@@ -259,7 +259,7 @@ const retryEvery = 100 * time.Millisecond
 
 // listenAgain tries to listen. The log has the reason why that has failed before, and gets it once.
 func (l *LabState) listenAgain() (next time.Duration) {
-	if len(l.Listeners.all) > 0 || l.refuses() { // somebody has sent LAB LISTEN, CONFIG SET or LAB CRASH
+	if len(l.Listeners.All) > 0 || l.refuses() { // somebody has sent LAB LISTEN, CONFIG SET or LAB CRASH
 		return 0
 	}
 	log := l.Log
@@ -297,8 +297,8 @@ func (l *LabState) restoreConfig() {
 }
 
 // resetConn closes c by a reset. What was still to be written is lost.
-func (l *LabState) resetConn(c *client) {
-	c.ending = resetEnd
+func (l *LabState) resetConn(c *Client) {
+	c.Ending = resetEnd
 	l.unqueue(c)
 	l.leave(c)
 }

@@ -114,7 +114,7 @@ func (l *LabState) diskSlow(c *command.Call, args [][]byte) error {
 }
 
 func (l *LabState) repace() {
-	if w := l.persist.aof.writer; w != nil {
+	if w := l.Persist.AOF.Writer; w != nil {
 		l.pace(w)
 	}
 }
@@ -124,7 +124,7 @@ func (l *LabState) diskRot(c *command.Call, args [][]byte) error {
 	if err != nil {
 		return err
 	}
-	if err := l.disk.Rot(filepath.Join(l.persist.Folder(), string(args[0])), offset); err != nil {
+	if err := l.disk.Rot(filepath.Join(l.Persist.Folder(), string(args[0])), offset); err != nil {
 		return labError("disk rot", "%s: %v", printable(args[0]), err)
 	}
 	c.OK()
@@ -132,7 +132,7 @@ func (l *LabState) diskRot(c *command.Call, args [][]byte) error {
 }
 
 func (l *LabState) diskFiles(c *command.Call, _ [][]byte) error {
-	files := l.disk.Files(l.persist.Folder())
+	files := l.disk.Files(l.Persist.Folder())
 	c.Array(len(files))
 	for _, f := range files {
 		c.Map(4)
@@ -150,10 +150,10 @@ func (l *LabState) diskFiles(c *command.Call, _ [][]byte) error {
 
 func (l *LabState) diskStatus(c *command.Call, _ [][]byte) error {
 	unsynced := int64(0)
-	for _, f := range l.disk.Files(l.persist.Folder()) {
+	for _, f := range l.disk.Files(l.Persist.Folder()) {
 		unsynced += f.Size - f.Synced
 	}
-	if w := l.persist.aof.writer; w != nil {
+	if w := l.Persist.AOF.Writer; w != nil {
 		unsynced += int64(w.State().Buffered)
 	}
 	rules := l.disk.Rules()
@@ -188,7 +188,7 @@ func (l *LabState) diskHeal(c *command.Call, _ [][]byte) error {
 func (l *LabState) heal() {
 	if l.disk != nil {
 		l.endSync()
-		l.persist.stopTimer()
+		l.Persist.stopTimer()
 		l.disk.Heal()
 		l.outage = outage{}
 		l.repace()

@@ -31,7 +31,7 @@ type failing struct {
 }
 
 func (l *LabState) failover(c *command.Call) error {
-	f := &failing{LabState: l, waiter: waiter{l.running, c.Sess.Commands}}
+	f := &failing{LabState: l, waiter: waiter{l.Running, c.Sess.Commands}}
 	for args := c.Args[2:]; len(args) > 0; {
 		switch word := labVerb(args[0]); {
 		case word == "TO" && f.to == 0 && len(args) > 1:
@@ -59,7 +59,7 @@ func (l *LabState) failover(c *command.Call) error {
 // answer replies to the client, if it still waits.
 func (f *failing) answer(write func(w *resp.Writer)) {
 	if f.isOn() {
-		f.Ex.Answer(&f.by.sess, write)
+		f.Ex.Answer(&f.by.Sess, write)
 	}
 }
 
@@ -168,7 +168,7 @@ func (f *failing) turnOthers(to *LabState, group []nodeState) {
 func (l *LabState) promote() {
 	l.turns = nil
 	l.endFailover()
-	if l.Follow.host != "" {
+	if l.Follow.Host != "" {
 		l.Follow.promote()
 		l.Log('*', "MASTER MODE enabled (LAB FAILOVER)")
 	}
@@ -196,12 +196,12 @@ func (l *LabState) turnIfReached() {
 	case to == nil || l.down != nil || l.cutsOff(to):
 		return
 	case l.Ex.Scripts.Busy() != nil:
-		l.deferred = append(l.deferred, l.turnIfReached)
+		l.Deferred = append(l.Deferred, l.turnIfReached)
 		return
 	}
 	l.turns = nil
 	l.endFailover()
-	if l.Follow.host != PeerHost || l.Follow.port != to.PeerPort {
+	if l.Follow.Host != PeerHost || l.Follow.port != to.PeerPort {
 		l.Follow.follow(PeerHost, to.PeerPort)
 	}
 	l.config.ReplicaOf = l.Cfg.ReplicaOf

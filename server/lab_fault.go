@@ -121,8 +121,8 @@ func (l *LabState) lift(r *lab.Rule) {
 // watched, or while a rule's fault is still to come for a request.
 func (l *LabState) arm() {
 	l.armed = len(l.plan.Rules) > 0 || len(l.history.Globs()) > 0 ||
-		slices.ContainsFunc(l.clients.order, isStruck)
+		slices.ContainsFunc(l.Clients.Order, isStruck)
 }
 
 // isStruck reports whether the fault of a rule is still to come for the request of c.
-func isStruck(c *client) bool { f := labOf(c).fault; return f != nil && f.rule != nil }
+func isStruck(c *Client) bool { f := LabOf(c).Fault; return f != nil && f.Rule != nil }

@@ -71,7 +71,7 @@ func labNumber(verb, what string, args [][]byte, at int, least int64) (int64, er
 type barrier struct {
 	rule    string
 	clients int
-	c       *client
+	c       *Client
 	request int64 // the number of c's request
 
 	timer    *reactor.Timer // nil for no timeout
@@ -80,7 +80,7 @@ type barrier struct {
 
 // waits reports whether b's client still waits: CLIENT UNBLOCK may have ended that.
 func (b *barrier) waits() bool {
-	return !b.c.closed && b.c.sess.Hold == command.Blocked && b.c.sess.Commands == b.request
+	return !b.c.Closed && b.c.Sess.Hold == command.Blocked && b.c.Sess.Commands == b.request
 }
 
 func (l *LabState) holdWait(c *command.Call, args [][]byte) error {
@@ -102,7 +102,7 @@ func (l *LabState) holdWait(c *command.Call, args [][]byte) error {
 		return nil
 	}
 	c.Await((*resp.Writer).NullArray)
-	b := &barrier{rule: r.Name, clients: int(n), c: l.running, request: c.Sess.Commands}
+	b := &barrier{rule: r.Name, clients: int(n), c: l.Running, request: c.Sess.Commands}
 	l.barriers = append(slices.DeleteFunc(l.barriers, (*barrier).over), b)
 	if ms > 0 { // in real time: the lab's clock may stand still
 		b.deadline = l.Ex.Clock.Mono() + ms*int64(time.Millisecond)
@@ -151,7 +151,7 @@ func (l *LabState) endBarrier(b *barrier, reply func(*resp.Writer)) {
 		l.Loop.Cancel(b.timer)
 	}
 	if b.waits() {
-		l.Ex.Answer(&b.c.sess, reply)
+		l.Ex.Answer(&b.c.Sess, reply)
 	}
 }
 
@@ -187,14 +187,14 @@ func (l *LabState) holdRelease(c *command.Call, args [][]byte) error {
 }
 
 // park puts the request of c back: until LAB HOLD RELEASE, or for the time in the rule.
-func (l *LabState) park(c *client, args [][]byte) {
-	f := labOf(c).fault
-	f.decided, f.parked, f.words = true, true, lab.Words(args)
+func (l *LabState) park(c *Client, args [][]byte) {
+	f := LabOf(c).Fault
+	f.Decided, f.parked, f.words = true, true, lab.Words(args)
 	c.Unread()
-	c.sess.Hold = command.Stopped
-	if f.rule.Action == lab.DelayExec {
+	c.Sess.Hold = command.Stopped
+	if f.Rule.Action == lab.DelayExec {
 		l.noteRule(c, f.words, lab.Delayed)
-		f.timer = l.after(time.Duration(f.rule.Millis)*time.Millisecond, func() {
+		f.timer = l.after(time.Duration(f.Rule.Millis)*time.Millisecond, func() {
 			f.timer, f.parked = nil, false
 			l.release(c)
 		})
@@ -202,18 +202,18 @@ func (l *LabState) park(c *client, args [][]byte) {
 	}
 	l.noteRule(c, f.words, lab.Held)
 	l.parked = append(l.parked, c)
-	held := l.parkedBy(f.rule.Name)
+	held := l.parkedBy(f.Rule.Name)
 	for _, b := range slices.Clone(l.barriers) {
-		if b.rule == f.rule.Name && len(held) >= b.clients {
+		if b.rule == f.Rule.Name && len(held) >= b.clients {
 			l.endBarrier(b, func(w *resp.Writer) { writeParked(held[b.clients-1], w) })
 		}
 	}
 }
 
 // parkedBy returns the clients that a rule holds, oldest first.
-func (l *LabState) parkedBy(rule string) (held []*client) {
+func (l *LabState) parkedBy(rule string) (held []*Client) {
 	for _, c := range l.parked {
-		if labOf(c).fault.rule.Name == rule && !c.closed {
+		if LabOf(c).Fault.Rule.Name == rule && !c.Closed {
 			held = append(held, c)
 		}
 	}
@@ -223,23 +223,23 @@ func (l *LabState) parkedBy(rule string) (held []*client) {
 // unpark releases the first n clients that a rule holds.
 func (l *LabState) unpark(rule string, n int) {
 	for _, c := range l.parkedBy(rule)[:n] {
-		l.parked = slices.DeleteFunc(l.parked, func(p *client) bool { return p == c })
-		labOf(c).fault.parked = false
+		l.parked = slices.DeleteFunc(l.parked, func(p *Client) bool { return p == c })
+		LabOf(c).Fault.parked = false
 		l.release(c)
 	}
 }
 
 // writeParked writes a parked client as a reply.
-func writeParked(c *client, w *resp.Writer) {
+func writeParked(c *Client, w *resp.Writer) {
 	w.Map(5)
 	w.BulkString("client")
-	w.Int(c.sess.ID)
+	w.Int(c.Sess.ID)
 	w.BulkString("name")
-	w.BulkString(c.sess.Name)
+	w.BulkString(c.Sess.Name)
 	w.BulkString("rule")
-	w.BulkString(labOf(c).fault.rule.Name)
+	w.BulkString(LabOf(c).Fault.Rule.Name)
 	w.BulkString("cmd")
-	w.BulkString(lab.Line(labOf(c).fault.words))
+	w.BulkString(lab.Line(LabOf(c).Fault.words))
 	w.BulkString("key")
-	w.BulkString(labOf(c).fault.key)
+	w.BulkString(LabOf(c).Fault.key)
 }

@@ -36,11 +36,11 @@ func (l *LabState) logNewest(c *command.Call, _ [][]byte) error {
 
 // logExport writes a long log in a goroutine of its own, and the client waits.
 func (l *LabState) logExport(c *command.Call, _ [][]byte) error {
-	history, by := l.history.Export(l.Group, l.Cfg.Masters), l.running
+	history, by := l.history.Export(l.Group, l.Cfg.Masters), l.Running
 	history.Node = l.node()
 	switch {
-	case noteOf(by.internal).history != nil:
-		*noteOf(by.internal).history = history
+	case NoteOf(by.internal).history != nil:
+		*NoteOf(by.internal).history = history
 		c.OK()
 	case len(history.Entries) <= shortLog:
 		c.Bulk(history.JSON())
@@ -76,13 +76,13 @@ func (l *LabState) logWatch(c *command.Call, args [][]byte) error {
 		return nil
 	}
 	// Each of the nodes may become the master, and a log that lacks its grants would make the verdict blind.
-	w := waiter{l.running, c.Sess.Commands}
+	w := waiter{l.Running, c.Sess.Commands}
 	l.eachNode(nodes, func(_ int, at *LabState, end func()) {
 		watch(at)
 		end()
 	}, func() {
 		if w.isOn() {
-			l.Ex.Answer(&w.by.sess, (*resp.Writer).OK)
+			l.Ex.Answer(&w.by.Sess, (*resp.Writer).OK)
 		}
 	})
 	c.Await((*resp.Writer).OK)

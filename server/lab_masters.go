@@ -12,11 +12,11 @@ import (
 
 func mastersRows() []command.Row {
 	return []command.Row{
-		labRow("all", "verb:string [argument:string ...]",
+		LabRow("all", "verb:string [argument:string ...]",
 			-2, command.AllowBusy,
 			"Depends on the verb.",
 			"Executes a verb on every master of the process.", (*LabState).relayToAll),
-		labRow("master", "master:integer verb:string [argument:string ...]",
+		LabRow("master", "master:integer verb:string [argument:string ...]",
 			-2, command.AllowBusy,
 			"Depends on the verb.",
 			"Executes a verb on one master of the process.", (*LabState).relayToMaster),
@@ -34,8 +34,8 @@ func mastersRows() []command.Row {
 //	   │<── Answer, the last ───┤<── post(arrived) ─────────────────────────┘
 type relay struct {
 	home     *LabState
-	by       *client
-	requests []*internalRequest
+	by       *Client
+	requests []*InternalRequest
 	replies  [][]byte
 	missing  int
 	finish   func() // called once all replies are there
@@ -77,30 +77,30 @@ func (l *LabState) relay(c *command.Call, how string, to []*LabState, verb [][]b
 		return err
 	}
 	all := how == "all"
-	r := &relay{home: l, by: l.running}
+	r := &relay{home: l, by: l.Running}
 	r.finish = func() { r.answerReplies(all) }
-	r.send(c, to, func() *internalRequest {
-		v := &internalRequest{
-			args: slices.Clone(args), note: &labRequest{together: all, toAll: all && r.by.internal == nil},
+	r.send(c, to, func() *InternalRequest {
+		v := &InternalRequest{
+			Args: slices.Clone(args), note: &labRequest{together: all, toAll: all && r.by.internal == nil},
 		}
-		v.sess.Proto = c.Sess.Proto
+		v.Sess.Proto = c.Sess.Proto
 		return v
 	})
 	return nil
 }
 
 // send sends a request to each master. The client waits.
-func (r *relay) send(c *command.Call, to []*LabState, request func() *internalRequest) {
+func (r *relay) send(c *command.Call, to []*LabState, request func() *InternalRequest) {
 	r.missing, r.replies = len(to), make([][]byte, len(to))
 	r.begin(c)
 	for i, m := range to {
 		v := request()
-		v.done = func(reply []byte) {
+		v.Done = func(reply []byte) {
 			r.home.Inbox.post(func() { r.arrived(i, reply) })
 		}
 		if m == r.home {
-			note := noteOf(v)
-			note.own = r
+			note := NoteOf(v)
+			note.Own = r
 			v.note = &note
 		}
 		r.requests = append(r.requests, v)
@@ -110,14 +110,14 @@ func (r *relay) send(c *command.Call, to []*LabState, request func() *internalRe
 
 // labRequest is what the lab knows of an internal request.
 type labRequest struct {
-	own      *relay       // set if a client of this same server waits for the relay it is part of
+	Own      *relay       // set if a client of this same server waits for the relay it is part of
 	together bool         // all masters get the same request
 	toAll    bool         // the same, and it came by LAB ALL of a connection
 	history  *lab.History // where LAB LOG EXPORT puts the log, instead of a text in the reply; or nil
 }
 
-// noteOf returns what the lab knows of an internal request, nil for none.
-func noteOf(v *internalRequest) labRequest {
+// NoteOf returns what the lab knows of an internal request, nil for none.
+func NoteOf(v *InternalRequest) labRequest {
 	if v == nil || v.note == nil {
 		return labRequest{}
 	}
@@ -126,14 +126,14 @@ func noteOf(v *internalRequest) labRequest {
 
 // begin lets the client wait for the answer of r.
 func (r *relay) begin(c *command.Call) {
-	labOf(r.by).relay = r
+	LabOf(r.by).relay = r
 	c.Await((*resp.Writer).NullArray)
 }
 
 // arrived handles the reply of one master. CLIENT UNBLOCK may have ended the client's wait before, or
 // the client may have gone.
 func (r *relay) arrived(i int, reply []byte) {
-	if labOf(r.by).relay != r {
+	if LabOf(r.by).relay != r {
 		return
 	}
 	r.replies[i] = reply
@@ -156,19 +156,19 @@ func (r *relay) answerReplies(array bool) {
 
 // answer ends the wait of the client, unless it has ended already.
 func (r *relay) answer(write func(*resp.Writer)) {
-	if labOf(r.by).relay != r {
+	if LabOf(r.by).relay != r {
 		return
 	}
-	labOf(r.by).relay = nil
-	r.home.Ex.Answer(&r.by.sess, write)
+	LabOf(r.by).relay = nil
+	r.home.Ex.Answer(&r.by.Sess, write)
 	if r.closes && r.by.internal == nil {
-		r.by.sess.CloseAfterReply = true
+		r.by.Sess.CloseAfterReply = true
 	}
 }
 
 // callOff tells the masters that the client no longer waits.
 func (r *relay) callOff() {
-	labOf(r.by).relay = nil
+	LabOf(r.by).relay = nil
 	for _, v := range r.requests {
 		v.callOff()
 	}
@@ -176,11 +176,11 @@ func (r *relay) callOff() {
 
 // caller returns the connection of this server that the verb under way came over. It is nil for a
 // request of the program around, of another master's client, or of a client that has gone.
-func (l *LabState) caller() *client {
-	if l.running == nil || l.running.internal == nil {
-		return l.running
+func (l *LabState) caller() *Client {
+	if l.Running == nil || l.Running.internal == nil {
+		return l.Running
 	}
-	if r := noteOf(l.running.internal).own; r != nil && labOf(r.by).relay == r && r.by.internal == nil {
+	if r := NoteOf(l.Running.internal).Own; r != nil && LabOf(r.by).relay == r && r.by.internal == nil {
 		return r.by
 	}
 	return nil
@@ -190,9 +190,9 @@ func (l *LabState) caller() *client {
 func (l *LabState) closeCaller() {
 	switch c := l.caller(); {
 	case c == nil:
-	case c == l.running:
-		c.sess.CloseAfterReply = true
+	case c == l.Running:
+		c.Sess.CloseAfterReply = true
 	default:
-		labOf(c).relay.closes = true
+		LabOf(c).relay.closes = true
 	}
 }

@@ -69,7 +69,7 @@ func (l *LabState) openOrClose() error {
 	switch {
 	case l.refuses():
 		l.Listeners.refuse()
-	case len(l.Listeners.all) == 0:
+	case len(l.Listeners.All) == 0:
 		if err := l.Listeners.open(); err != nil {
 			l.Listeners.refuse()
 			return err
@@ -92,7 +92,7 @@ func (l *LabState) blackholeSwitch(c *command.Call, on bool) error {
 func (l *LabState) setBlackhole(on bool) error {
 	l.blackhole = on
 	l.setAllMuted()
-	for _, each := range l.Listeners.all {
+	for _, each := range l.Listeners.All {
 		if err := l.Listeners.watch(each); err != nil {
 			return err
 		}
@@ -142,10 +142,10 @@ func (l *LabState) partitionList(c *command.Call, _ [][]byte) error {
 // concerned counts the connections whose names match. A connection that has sent LAB is spared, all
 // others are cut off.
 func (l *LabState) concerned(glob string) (cut, spared int64) {
-	for _, c := range l.clients.order {
+	for _, c := range l.Clients.Order {
 		switch {
-		case c.closed || !isOf(glob, c.sess.Name):
-		case labOf(c).control:
+		case c.Closed || !isOf(glob, c.Sess.Name):
+		case LabOf(c).control:
 			spared++
 		default:
 			cut++
@@ -160,7 +160,7 @@ func isOf(glob, name string) bool {
 }
 
 // mutes reports whether the network holds up c's traffic.
-func (l *LabState) mutes(c *client) bool { return !labOf(c).control && l.hides(c.sess.Name) }
+func (l *LabState) mutes(c *Client) bool { return !LabOf(c).control && l.hides(c.Sess.Name) }
 
 // hides reports whether the network holds up the traffic of clients with this name.
 func (l *LabState) hides(name string) bool {
@@ -169,7 +169,7 @@ func (l *LabState) hides(name string) bool {
 
 // setAllMuted calls setMuted for all clients and closes the sockets that need not linger any more.
 func (l *LabState) setAllMuted() {
-	for _, c := range l.clients.order {
+	for _, c := range l.Clients.Order {
 		l.setMuted(c)
 	}
 	l.lingering = slices.DeleteFunc(l.lingering, func(socket lingering) bool {
@@ -193,18 +193,18 @@ type lingering struct {
 }
 
 // linger keeps the socket of c open if c is muted. c is about to be freed.
-func (l *LabState) linger(c *client) {
-	if c.muted && l.mutes(c) {
+func (l *LabState) linger(c *Client) {
+	if c.Muted && l.mutes(c) {
 		l.limitLingering()
-		l.lingering = append(l.lingering, lingering{c.FD, c.sess.Name, c.ending})
-		c.ending = keptOpen
+		l.lingering = append(l.lingering, lingering{c.FD, c.Sess.Name, c.Ending})
+		c.Ending = keptOpen
 	}
 }
 
 // limitLingering closes the oldest lingering sockets if clients and lingering sockets together are more
 // than maxclients. A kernel drops orphaned connections in the same way (tcp_max_orphans).
 func (l *LabState) limitLingering() {
-	for len(l.lingering) > 0 && len(l.lingering)+len(l.clients.byID) > l.Cfg.MaxClients {
+	for len(l.lingering) > 0 && len(l.lingering)+len(l.Clients.ByID) > l.Cfg.MaxClients {
 		l.lingering[0].end.close(l.lingering[0].fd)
 		l.lingering = slices.Delete(l.lingering, 0, 1)
 	}
@@ -220,9 +220,9 @@ func (l *LabState) closeLingering() {
 
 // acceptUnlessBlackhole is acceptHandler. In a black hole it stops watching the listener, so that
 // connections wait in the kernel. setBlackhole watches the listener again.
-func (l *LabState) acceptUnlessBlackhole(from *listener) {
+func (l *LabState) acceptUnlessBlackhole(from *Listener) {
 	if l.blackhole {
-		l.Loop.Unwatch(from.fd, reactor.Readable)
+		l.Loop.Unwatch(from.FD, reactor.Readable)
 		return
 	}
 	l.acceptHandler(from)
@@ -230,24 +230,24 @@ func (l *LabState) acceptUnlessBlackhole(from *listener) {
 }
 
 // setMuted mutes c or ends that. The client's name decides, and it may have changed.
-func (l *LabState) setMuted(c *client) {
+func (l *LabState) setMuted(c *Client) {
 	muted := l.mutes(c)
-	if muted == c.muted || c.closed {
+	if muted == c.Muted || c.Closed {
 		return
 	}
-	c.muted = muted
+	c.Muted = muted
 	if muted {
 		l.Loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 		l.unqueue(c)
 		return
 	}
 	l.watchInput(c)
-	c.full = false
-	if c == l.running || c.protected || c.sess.Master { // it continues without help
+	c.Full = false
+	if c == l.Running || c.protected || c.Sess.Master { // it continues without help
 		return
 	}
 	l.wantWrite(c)
-	if c.sess.Hold == command.NotHeld {
-		l.resumed = append(l.resumed, c) // it may have commands that were read and not executed
+	if c.Sess.Hold == command.NotHeld {
+		l.Resumed = append(l.Resumed, c) // it may have commands that were read and not executed
 	}
 }

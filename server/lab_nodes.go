@@ -12,14 +12,14 @@ import (
 
 // hookLinks makes links and streams of replication obey the lab.
 func (l *LabState) hookLinks(h *linkHooks) {
-	h.refuses = func(c *client) error {
+	h.Refuses = func(c *Client) error {
 		if l.holdsStream(c) {
 			return errHeld
 		}
 		return nil
 	}
 	h.heard = func() {
-		if l.clock.Rate != 1 {
+		if l.Clock.Rate != 1 {
 			l.hearLinks()
 		}
 	}
@@ -30,9 +30,9 @@ func (l *LabState) hookLinks(h *linkHooks) {
 }
 
 // awaitsLab reports whether c waits for a verb that does not end with the role of its server.
-func awaitsLab(c *client) bool {
-	last := c.sess.Last
-	return labOf(c).control && last != nil && last.Group == labGroup && last.Name != "lab|replication"
+func awaitsLab(c *Client) bool {
+	last := c.Sess.Last
+	return LabOf(c).control && last != nil && last.Group == labGroup && last.Name != "lab|replication"
 }
 
 // linkName is the name of a link on one of its sides. to says what is on the other side.
@@ -71,9 +71,9 @@ func (l *LabState) neighbour(host string, port int) *LabState {
 // hearLinks is called when the clock has leapt. It leaves no time for acknowledgements, so a link of the process that
 // works in real time counts as heard.
 func (l *LabState) hearLinks() {
-	for _, c := range l.Replicas.all {
-		from, rep := peerOf(c), replicaOf(c)
-		if from != nil && l.Ex.Now.Mono-rep.told < linkSilence && !c.muted && !l.holdsStream(c) &&
+	for _, c := range l.Replicas.All {
+		from, rep := peerOf(c), ReplicaOf(c)
+		if from != nil && l.Ex.Now.Mono-rep.told < linkSilence && !c.Muted && !l.holdsStream(c) &&
 			!l.All[from.OneIf-1].linkCut.Load() {
 			rep.heard = l.Replicas.now()
 		}
@@ -85,8 +85,8 @@ const linkSilence = 5_000_000_000
 
 // effect is the place in the stream after what was done last: see lab.Entry.
 func (l *LabState) effect() int64 {
-	if l.Follow.host != "" {
-		return l.Replicas.stream.Offset
+	if l.Follow.Host != "" {
+		return l.Replicas.Stream.Offset
 	}
 	return l.Ex.Propagation.Effect()
 }
@@ -117,17 +117,17 @@ func (l *LabState) noteSynced(full bool) {
 		how = lab.SyncedFull
 	}
 	l.linkCut.Store(l.cutsLink(l.Follow.port))
-	l.noteRole(lab.EventSynced, how, l.Follow.port, l.Replicas.stream.ID)
+	l.noteRole(lab.EventSynced, how, l.Follow.port, l.Replicas.Stream.ID)
 	if l.Cfg.Replicas > 0 {
-		l.doctor.Synced(l.numberAt(l.Follow.port)-1, l.Replicas.stream.ID, l.KS.Now, full)
+		l.doctor.Synced(l.numberAt(l.Follow.port)-1, l.Replicas.Stream.ID, l.KS.Now, full)
 	}
 }
 
 // notePromoted is called before a replica becomes a master.
 func (l *LabState) notePromoted() {
-	l.noteRole(lab.EventPromoted, "", l.Follow.port, l.Replicas.stream.ID)
+	l.noteRole(lab.EventPromoted, "", l.Follow.port, l.Replicas.Stream.ID)
 	if l.Cfg.Replicas > 0 {
-		l.doctor.Promoted(l.numberAt(l.Follow.port)-1, l.Replicas.stream.Offset, l.KS.Now)
+		l.doctor.Promoted(l.numberAt(l.Follow.port)-1, l.Replicas.Stream.Offset, l.KS.Now)
 	}
 }
 
@@ -137,7 +137,7 @@ func (l *LabState) noteDemoted(port int) {
 	if l.Cfg.ReplicaOf != "" {
 		return
 	}
-	l.noteRole(lab.EventDemoted, "", port, l.Replicas.stream.ID)
+	l.noteRole(lab.EventDemoted, "", port, l.Replicas.Stream.ID)
 	if l.Cfg.Replicas > 0 {
 		l.doctor.Demoted()
 	}
@@ -149,10 +149,10 @@ func (l *LabState) node() *lab.Node {
 	if l.Cfg.Replicas == 0 {
 		return nil
 	}
-	n := &lab.Node{Node: l.OneIf, Nodes: l.nodeCount, Port: l.PeerPort, Role: "master",
-		ReplID: l.Replicas.stream.ID, Offset: l.Replicas.stream.Offset}
-	if l.Follow.host != "" {
-		n.Role, n.ReplID, n.Offset = "replica", l.Replicas.stream.ID, l.Replicas.stream.Offset
+	n := &lab.Node{Node: l.OneIf, Nodes: l.NodeCount, Port: l.PeerPort, Role: "master",
+		ReplID: l.Replicas.Stream.ID, Offset: l.Replicas.Stream.Offset}
+	if l.Follow.Host != "" {
+		n.Role, n.ReplID, n.Offset = "replica", l.Replicas.Stream.ID, l.Replicas.Stream.Offset
 	}
 	return n
 }

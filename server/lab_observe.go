@@ -31,9 +31,9 @@ func (l *LabState) Answered(
 	if ran || refused {
 		l.doctorSees(sess, cmd, args, reply, "", ran, outcome(l.ruleOf(sess), reply, ran).Unknown())
 	}
-	c := l.clients.order[sess.Index]
+	c := l.Clients.Order[sess.Index]
 	switch {
-	case labOf(c).fault != nil && labOf(c).fault.rule != nil:
+	case LabOf(c).Fault != nil && LabOf(c).Fault.Rule != nil:
 		l.logFired(c, cmd, args, w, mark, ran)
 	case l.armed && cmd != nil && (ran || refused || !sess.WouldQueue(cmd)):
 		l.logWatched(sess, cmd, args, reply, "", ran)
@@ -41,14 +41,14 @@ func (l *LabState) Answered(
 }
 
 // logFired logs a request that a rule fired for. ERROR-AFTER replaces its reply.
-func (l *LabState) logFired(c *client, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool) {
-	r, reply := labOf(c).fault.rule, w.Buf[mark:]
-	e := l.newEntry(&c.sess, r.Name)
-	e.Key, e.Outcome = labOf(c).fault.key, outcome(r, reply, ran)
+func (l *LabState) logFired(c *Client, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool) {
+	r, reply := LabOf(c).Fault.Rule, w.Buf[mark:]
+	e := l.newEntry(&c.Sess, r.Name)
+	e.Key, e.Outcome = LabOf(c).Fault.key, outcome(r, reply, ran)
 	l.describe(&e, cmd, args, reply)
 	l.history.Add(e)
 	if r.Action == lab.ErrorAfter {
-		l.shown.struck(c.sess.ID, r, trace.Shown(reply))
+		l.Shown.Struck(c.Sess.ID, r, trace.Shown(reply))
 		w.Buf = w.Buf[:mark]
 		w.Error(r.Text)
 	}
@@ -73,7 +73,7 @@ func (l *LabState) logWatched(
 		return
 	}
 	key := l.history.Watched(cmd.AppendSubjects(nil, args))
-	waits := by == "" && l.waits(cmd) && labOf(l.clients.order[sess.Index]).logged >= sess.Commands-1
+	waits := by == "" && l.waits(cmd) && LabOf(l.Clients.Order[sess.Index]).logged >= sess.Commands-1
 	if key == nil && cmd.Flags&command.AllKeys == 0 && !waits {
 		return
 	}
@@ -135,7 +135,7 @@ func (in *inside) number(by string, client, began int64) int64 {
 // Expired shows the doctor and the log a key whose TTL has ended.
 func (l *LabState) Expired(db *store.DB, key string) {
 	l.doctorExpired(db, key)
-	l.shown.expired(key)
+	l.Shown.Expired(key)
 	if l.history.Watched([][]byte{[]byte(key)}) != nil {
 		e := l.newEntry(nil, lab.EventExpired)
 		e.Key, e.DB, e.Outcome = lab.Printable(key), db.ID, lab.Executed
@@ -145,8 +145,8 @@ func (l *LabState) Expired(db *store.DB, key string) {
 
 // ruleOf returns the rule that fired for the request of a client, nil for none.
 func (l *LabState) ruleOf(sess *command.Session) *lab.Rule {
-	if f := labOf(l.clients.order[sess.Index]).fault; f != nil {
-		return f.rule
+	if f := LabOf(l.Clients.Order[sess.Index]).Fault; f != nil {
+		return f.Rule
 	}
 	return nil
 }
@@ -184,16 +184,16 @@ func (l *LabState) newEntry(by *command.Session, event string) lab.Entry {
 
 // numbered gives an entry the number of its request.
 func (l *LabState) numbered(e *lab.Entry, by *command.Session, request int64) {
-	if c := l.clients.of(by); c != nil && l.Cfg.Replicas > 0 {
-		e.Request, labOf(c).logged = request, request
+	if c := l.Clients.of(by); c != nil && l.Cfg.Replicas > 0 {
+		e.Request, LabOf(c).logged = request, request
 	}
 }
 
 // noteRule logs that a rule fired for a request of c that has not run.
-func (l *LabState) noteRule(c *client, words []string, outcome lab.Outcome) {
-	e := l.newEntry(&c.sess, labOf(c).fault.rule.Name)
-	l.numbered(&e, &c.sess, c.sess.Commands+1) // the executor has not counted it
-	e.Cmd, e.Key, e.Outcome = words, labOf(c).fault.key, outcome
+func (l *LabState) noteRule(c *Client, words []string, outcome lab.Outcome) {
+	e := l.newEntry(&c.Sess, LabOf(c).Fault.Rule.Name)
+	l.numbered(&e, &c.Sess, c.Sess.Commands+1) // the executor has not counted it
+	e.Cmd, e.Key, e.Outcome = words, LabOf(c).Fault.key, outcome
 	l.history.Add(e)
 }
 

@@ -15,7 +15,7 @@ func (l *LabState) openAt() (addrs []string) {
 	if l.Cfg.ProtectedMode || !l.Ex.Users.Default.NoPass {
 		return nil
 	}
-	for _, at := range l.Listeners.all {
+	for _, at := range l.Listeners.All {
 		if !at.unix && !isLoopback(at.addr) {
 			addrs = append(addrs, at.addr)
 		}

@@ -14,13 +14,13 @@ const lateSize = 256
 
 // keepBack counts a reply or message that c gets later. n is its size, or 0 if it is already in c's
 // output.
-func keepBack(c *client, n int) {
+func keepBack(c *Client, n int) {
 	c.delayed.messages++
 	c.delayed.bytes += n + lateSize
 }
 
 // sentLate takes back what keepBack has counted.
-func sentLate(c *client, n int) {
+func sentLate(c *Client, n int) {
 	c.delayed.messages--
 	c.delayed.bytes -= n + lateSize
 }
@@ -30,7 +30,7 @@ func (l *LabState) Outgoing(to *command.Session, message []byte) bool {
 	if to.Index < 0 {
 		return true
 	}
-	if f := labOf(l.clients.order[to.Index]).fault; f != nil && f.silent {
+	if f := LabOf(l.Clients.Order[to.Index]).Fault; f != nil && f.silent {
 		return false
 	}
 	if !l.plan.OnPushes() {
@@ -41,7 +41,7 @@ func (l *LabState) Outgoing(to *command.Session, message []byte) bool {
 	if r == nil {
 		return true
 	}
-	l.shown.struck(to.ID, r, trace.Shown(message))
+	l.Shown.Struck(to.ID, r, trace.Shown(message))
 	e := l.newEntry(to, r.Name)
 	e.Key, e.Reply = l.logKey(q.Calls), lab.Reply(message)
 	e.Outcome, e.DB = lab.PushSkipped, 0 // channels belong to no database
@@ -51,7 +51,7 @@ func (l *LabState) Outgoing(to *command.Session, message []byte) bool {
 	switch r.Action {
 	case lab.DelayPush:
 		e.Outcome = lab.PushLate
-		l.pushLater(l.clients.of(to), slices.Clone(message), time.Duration(r.Millis)*time.Millisecond)
+		l.pushLater(l.Clients.of(to), slices.Clone(message), time.Duration(r.Millis)*time.Millisecond)
 	case lab.NotePush:
 		e.Outcome = lab.Executed
 	}
@@ -60,7 +60,7 @@ func (l *LabState) Outgoing(to *command.Session, message []byte) bool {
 }
 
 // pushLater sends a message to c when d has passed. Other messages may overtake it.
-func (l *LabState) pushLater(c *client, message []byte, d time.Duration) {
+func (l *LabState) pushLater(c *Client, message []byte, d time.Duration) {
 	f, push := faulty(c), &late{}
 	if f.pushes == nil {
 		f.pushes = map[*late]struct{}{}
@@ -75,7 +75,7 @@ func (l *LabState) pushLater(c *client, message []byte, d time.Duration) {
 		}
 	})
 	if c.outputMem() > l.Ex.OutputTrigger {
-		l.clients.overOutputLimit(c)
+		l.Clients.overOutputLimit(c)
 	}
 }
 

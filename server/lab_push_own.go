@@ -13,7 +13,7 @@ import (
 
 func pushRows() []command.Row {
 	return []command.Row{
-		labRow("push", "client:string kind:string [word:string ...]",
+		LabRow("push", "client:string kind:string [word:string ...]",
 			-4, command.AllowBusy,
 			"O(N) for N clients",
 			"Sends a push message of the test's own. :15 is the number 15.", (*LabState).pushOwn),
@@ -46,14 +46,14 @@ func maintNotifications(_ *Server, c *command.Call) error {
 func (l *LabState) pushOwn(c *command.Call) error {
 	const verb = "push"
 	who, words := string(c.Args[2]), c.Args[3:]
-	var to []*client
-	for _, other := range l.clients.order {
-		named := isOf(who, other.sess.Name) || strconv.FormatInt(other.sess.ID, 10) == who
-		if other.closed || !named || other == l.running {
+	var to []*Client
+	for _, other := range l.Clients.Order {
+		named := isOf(who, other.Sess.Name) || strconv.FormatInt(other.Sess.ID, 10) == who
+		if other.Closed || !named || other == l.Running {
 			continue
 		}
-		if other.sess.Proto < 3 {
-			return labError(verb, "client %d speaks RESP2, which has no push messages: it has to say HELLO 3", other.sess.ID)
+		if other.Sess.Proto < 3 {
+			return labError(verb, "client %d speaks RESP2, which has no push messages: it has to say HELLO 3", other.Sess.ID)
 		}
 		to = append(to, other)
 	}
@@ -63,7 +63,7 @@ func (l *LabState) pushOwn(c *command.Call) error {
 	message := ownMessage(words)
 	sent := 0
 	for _, other := range to {
-		if f := labOf(other).fault; f != nil && f.silent {
+		if f := LabOf(other).Fault; f != nil && f.silent {
 			continue
 		}
 		l.pushMessage(other, message)

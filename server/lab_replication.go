@@ -88,13 +88,13 @@ func (l *LabState) brake(c *command.Call, args [][]byte, b brake) error {
 	if err != nil || relayed {
 		return err
 	}
-	for _, other := range l.Replicas.all {
+	for _, other := range l.Replicas.All {
 		if port == 0 || portOf(other) == port {
-			labOf(other).gate = min(l.Replicas.stream.Offset, l.streamEnd(other))
+			LabOf(other).gate = min(l.Replicas.Stream.Offset, l.streamEnd(other))
 		}
 	}
 	if l.brakes.marks == nil {
-		l.brakes.due = l.Replicas.stream.Offset
+		l.brakes.due = l.Replicas.Stream.Offset
 	}
 	if port == 0 {
 		l.brakes.all, l.brakes.of = b, nil
@@ -104,8 +104,8 @@ func (l *LabState) brake(c *command.Call, args [][]byte, b brake) error {
 		}
 		l.brakes.of[port] = b
 	}
-	for _, other := range l.Replicas.all {
-		getsKeys := replicaOf(other).state != online || other.withheld
+	for _, other := range l.Replicas.All {
+		getsKeys := ReplicaOf(other).state != online || other.withheld
 		switch now := l.brakeOf(other); {
 		case port != 0 && portOf(other) != port || !getsKeys:
 		case now.held:
@@ -132,24 +132,24 @@ func (l *LabState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 		}
 		return port, false, nil
 	}
-	if l.Follow.host == "" {
+	if l.Follow.Host == "" {
 		return 0, false, nil
 	}
-	master := l.neighbour(l.Follow.host, l.Follow.port)
+	master := l.neighbour(l.Follow.Host, l.Follow.port)
 	if master == nil {
 		return 0, false, labError("replication", "the master %s:%d is none of this process: send this to it",
-			l.Follow.host, l.Follow.port)
+			l.Follow.Host, l.Follow.port)
 	}
 	request := [][]byte{[]byte("LAB"), []byte("REPLICATION")}
 	for _, arg := range c.Args[2:] {
 		request = append(request, append([]byte(nil), arg...))
 	}
 	request = append(request, strconv.AppendInt(nil, int64(l.PeerPort), 10))
-	r := &relay{home: l, by: l.running}
+	r := &relay{home: l, by: l.Running}
 	r.finish = func() { r.answerReplies(false) }
-	r.send(c, []*LabState{master}, func() *internalRequest {
-		v := &internalRequest{args: request}
-		v.sess.Proto = c.Sess.Proto
+	r.send(c, []*LabState{master}, func() *InternalRequest {
+		v := &InternalRequest{Args: request}
+		v.Sess.Proto = c.Sess.Proto
 		return v
 	})
 	return 0, true, nil
@@ -157,7 +157,7 @@ func (l *LabState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 
 // knowsReplica reports whether a replica with this port is here, or belongs to the process.
 func (l *LabState) knowsReplica(port int64) bool {
-	for _, c := range l.Replicas.all {
+	for _, c := range l.Replicas.All {
 		if portOf(c) == port {
 			return true
 		}
@@ -171,14 +171,14 @@ func (l *LabState) knowsReplica(port int64) bool {
 }
 
 // portOf is the port by which LAB REPLICATION knows a replica.
-func portOf(c *client) int64 {
+func portOf(c *Client) int64 {
 	if peerOf(c) != nil {
 		return int64(peerOf(c).PeerPort)
 	}
-	return replicaOf(c).port
+	return ReplicaOf(c).port
 }
 
-func (l *LabState) brakeOf(c *client) brake {
+func (l *LabState) brakeOf(c *Client) brake {
 	if b, own := l.brakes.of[portOf(c)]; own {
 		return b
 	}
@@ -186,14 +186,14 @@ func (l *LabState) brakeOf(c *client) brake {
 }
 
 // holdsStream reports whether nothing goes to a replica, and nothing of it is heard.
-func (l *LabState) holdsStream(c *client) bool { return l.brakeOf(c).held }
+func (l *LabState) holdsStream(c *Client) bool { return l.brakeOf(c).held }
 
 // streamEnd is the last byte of the stream that a replica gets now.
-func (l *LabState) streamEnd(c *client) int64 {
+func (l *LabState) streamEnd(c *Client) int64 {
 	b := l.brakeOf(c)
 	switch {
 	case b.held:
-		return labOf(c).gate
+		return LabOf(c).gate
 	case b.late == 0:
 		return math.MaxInt64
 	}
@@ -208,23 +208,23 @@ func (l *LabState) streamEnd(c *client) int64 {
 }
 
 // delayKeys makes a replica that asks for all keys get them as late as the stream.
-func (l *LabState) delayKeys(c *client) {
+func (l *LabState) delayKeys(c *Client) {
 	if late := l.brakeOf(c).late; late > 0 {
 		l.sendKeys(c, late)
 	}
 }
 
 // sendKeys lets the keys for a replica go after some time. They are those of the moment when it asked.
-func (l *LabState) sendKeys(c *client, late time.Duration) {
+func (l *LabState) sendKeys(c *Client, late time.Duration) {
 	if late == 0 {
-		c.withheld, replicaOf(c).heard = false, l.Replicas.now()
+		c.withheld, ReplicaOf(c).heard = false, l.Replicas.now()
 		l.wantWrite(c)
 		return
 	}
 	due := l.Replicas.now() + int64(late)
-	c.withheld, labOf(c).keysAt = true, due
+	c.withheld, LabOf(c).keysAt = true, due
 	l.at(due, func() {
-		if c.withheld && labOf(c).keysAt == due && !c.closed {
+		if c.withheld && LabOf(c).keysAt == due && !c.Closed {
 			l.sendKeys(c, 0)
 		}
 	})
@@ -233,7 +233,7 @@ func (l *LabState) sendKeys(c *client, late time.Duration) {
 // releaseAll lets every stream go.
 func (l *LabState) releaseAll() {
 	l.brakes = brakes{}
-	for _, c := range l.Replicas.all {
+	for _, c := range l.Replicas.All {
 		if c.withheld {
 			l.sendKeys(c, 0)
 		}
@@ -266,7 +266,7 @@ func (l *LabState) mark() {
 	if len(b.marks) > 0 {
 		last = b.marks[len(b.marks)-1].end
 	}
-	switch end := l.Replicas.stream.Offset; {
+	switch end := l.Replicas.Stream.Offset; {
 	case late == 0:
 		b.marks = nil
 	case end == last:
@@ -295,26 +295,26 @@ func (l *LabState) replicationStatus(c *command.Call, args [][]byte) error {
 	if err != nil || relayed {
 		return err
 	}
-	var shown []*client
-	for _, other := range l.Replicas.all {
+	var shown []*Client
+	for _, other := range l.Replicas.All {
 		if port == 0 || portOf(other) == port {
 			shown = append(shown, other)
 		}
 	}
-	slices.SortFunc(shown, func(a, b *client) int { return int(portOf(a) - portOf(b)) })
+	slices.SortFunc(shown, func(a, b *Client) int { return int(portOf(a) - portOf(b)) })
 	c.Array(len(shown))
 	for _, other := range shown {
 		sent := int64(0)
-		if replicaOf(other).follows {
-			sent = replicaOf(other).cursor.From() - 1
+		if ReplicaOf(other).follows {
+			sent = ReplicaOf(other).cursor.From() - 1
 		}
 		c.Map(6)
 		c.IntField("port", portOf(other))
-		c.TextField("state", replicaOf(other).state.String())
+		c.TextField("state", ReplicaOf(other).state.String())
 		c.TextField("stream", l.brakeOf(other).String())
-		c.IntField("offset", l.Replicas.stream.Offset)
+		c.IntField("offset", l.Replicas.Stream.Offset)
 		c.IntField("sent", sent)
-		c.IntField("acked", replicaOf(other).acked)
+		c.IntField("acked", ReplicaOf(other).Acked)
 	}
 	return nil
 }

@@ -16,11 +16,11 @@ func (l *LabState) replicationWait(c *command.Call, args [][]byte) error {
 	if err != nil {
 		return err
 	}
-	if l.Follow.host != "" {
+	if l.Follow.Host != "" {
 		return labError(verb, "this server is a replica: send it to its master")
 	}
 	rs := &l.Replicas
-	w := ackWait{waiter: waiter{l.running, c.Sess.Commands}, offset: rs.stream.Offset, asks: true}
+	w := ackWait{waiter: waiter{l.Running, c.Sess.Commands}, offset: rs.Stream.Offset, asks: true}
 	l.askNodes(func(all []nodeState) {
 		var of []*LabState
 		for _, n := range all {
@@ -43,7 +43,7 @@ func (l *LabState) replicationWait(c *command.Call, args [][]byte) error {
 	if ms > 0 { // in real time: the lab's clock may stand still
 		l.Loop.After(time.Duration(ms)*time.Millisecond, func() time.Duration {
 			if w.isOn() {
-				l.Ex.Answer(&w.by.sess, soFar)
+				l.Ex.Answer(&w.by.Sess, soFar)
 			}
 			return 0
 		})
@@ -65,7 +65,7 @@ func (l *LabState) watchNodes(w waiter, of []*LabState) {
 					continue
 				}
 				err := labError("replication wait", "the replica %d %s: it does not tell what it has", n.s.PeerPort, why)
-				l.Ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Error(err.Error()) })
+				l.Ex.Answer(&w.by.Sess, func(out *resp.Writer) { out.Error(err.Error()) })
 			}
 			l.watchNodes(w, of)
 		})

@@ -28,8 +28,8 @@ import (
 
 // doWithFaults is Executor.Do, with the fault of a rule that fires for the request.
 func (l *LabState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
-	c := l.clients.order[by.Index]
-	if l.armed || labOf(c).fault != nil {
+	c := l.Clients.Order[by.Index]
+	if l.armed || LabOf(c).Fault != nil {
 		mark := len(w.Buf)
 		if l.beforeRequest(c, args) {
 			l.Ex.Do(by, args, w)
@@ -48,16 +48,16 @@ func (l *LabState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writ
 
 // beforeRequest finds the rule that fires for a request. It reports whether to execute the request
 // now.
-func (l *LabState) beforeRequest(c *client, args [][]byte) bool {
-	f := labOf(c).fault
+func (l *LabState) beforeRequest(c *Client, args [][]byte) bool {
+	f := LabOf(c).Fault
 	if f != nil {
-		if f.decided {
-			f.decided = false
+		if f.Decided {
+			f.Decided = false
 			return true
 		}
-		f.rule = nil
+		f.Rule = nil
 	}
-	if !l.plan.OnRequests() || replicaOf(c) != nil || peerOf(c) != nil {
+	if !l.plan.OnRequests() || ReplicaOf(c) != nil || peerOf(c) != nil {
 		return true
 	}
 	q := l.ruleRequest(c, args)
@@ -69,9 +69,9 @@ func (l *LabState) beforeRequest(c *client, args [][]byte) bool {
 		return true
 	}
 	f = faulty(c)
-	f.rule, f.key = r, l.logKey(q.Calls)
+	f.Rule, f.key = r, l.logKey(q.Calls)
 	if r.Action.BeforeRun() {
-		l.shown.struck(c.sess.ID, r, trace.Command(args))
+		l.Shown.Struck(c.Sess.ID, r, trace.Command(args))
 	}
 	switch r.Action {
 	case lab.DropBefore:
@@ -81,7 +81,7 @@ func (l *LabState) beforeRequest(c *client, args [][]byte) bool {
 		l.noteRule(c, lab.Words(args), lab.NotExecuted)
 		endAfterReply(c, resetEnd)
 	case lab.Error:
-		l.Ex.Refuse(&c.sess, args, &c.Out, store.Error(r.Text))
+		l.Ex.Refuse(&c.Sess, args, &c.Out, store.Error(r.Text))
 	case lab.Hold, lab.DelayExec:
 		l.park(c, args)
 	default:
@@ -91,34 +91,34 @@ func (l *LabState) beforeRequest(c *client, args [][]byte) bool {
 }
 
 // faulty returns the faults of c, and makes them if c had none yet.
-func faulty(c *client) *fault {
-	if labOf(c).fault == nil {
-		labOf(c).fault = &fault{}
+func faulty(c *Client) *fault {
+	if LabOf(c).Fault == nil {
+		LabOf(c).Fault = &fault{}
 	}
-	return labOf(c).fault
+	return LabOf(c).Fault
 }
 
 // endAfterReply closes c once its output is written.
-func endAfterReply(c *client, how ending) {
-	c.ending = how
-	c.sess.CloseAfterReply = true
+func endAfterReply(c *Client, how ending) {
+	c.Ending = how
+	c.Sess.CloseAfterReply = true
 }
 
 // ruleRequest describes a request in the terms of rules. It returns nil for a request that no rule
 // can match: LAB itself, and commands that MULTI queues.
-func (l *LabState) ruleRequest(c *client, args [][]byte) *lab.Request {
+func (l *LabState) ruleRequest(c *Client, args [][]byte) *lab.Request {
 	cmd := l.Ex.Table.Lookup(args)
-	if cmd != nil && cmd.Group == labGroup || c.sess.WouldQueue(cmd) {
+	if cmd != nil && cmd.Group == labGroup || c.Sess.WouldQueue(cmd) {
 		return nil
 	}
-	q := &lab.Request{Client: c.sess.ID, Name: c.sess.Name, Control: labOf(c).control}
+	q := &lab.Request{Client: c.Sess.ID, Name: c.Sess.Name, Control: LabOf(c).control}
 	if cmd == nil {
 		q.Calls = []lab.Call{{Cmd: strings.ToLower(string(args[0]))}}
 		return q
 	}
 	q.Calls = append(q.Calls, l.ruleCall(cmd, args))
 	if cmd.Flags&command.RunsQueue != 0 {
-		for cmd, args := range c.sess.Queued() {
+		for cmd, args := range c.Sess.Queued() {
 			q.Calls = append(q.Calls, l.ruleCall(cmd, args))
 		}
 	}
@@ -139,23 +139,23 @@ func (l *LabState) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
 
 // afterRequest applies the fault to the reply of a request. The reply is in the client's output from
 // mark on. A request that has to wait has no reply yet.
-func (l *LabState) afterRequest(c *client, mark int) {
-	f := labOf(c).fault
+func (l *LabState) afterRequest(c *Client, mark int) {
+	f := LabOf(c).Fault
 	switch {
-	case c.sess.Hold == command.Postponed:
-		faulty(c).decided = true // the request comes again, but rules look at it only once
-	case c.sess.Hold == command.NotHeld && f != nil && f.rule != nil:
+	case c.Sess.Hold == command.Postponed:
+		faulty(c).Decided = true // the request comes again, but rules look at it only once
+	case c.Sess.Hold == command.NotHeld && f != nil && f.Rule != nil:
 		c.Out.Buf = c.Out.Buf[:mark+l.applyFault(c, mark, c.Out.Buf[mark:])]
 	}
 }
 
 // applyFault applies the action of the rule that fired to the reply. The reply is, or
 // will be, at mark in the client's output. applyFault returns how many of its bytes to keep.
-func (l *LabState) applyFault(c *client, mark int, reply []byte) int {
-	r := labOf(c).fault.rule
-	labOf(c).fault.rule = nil
+func (l *LabState) applyFault(c *Client, mark int, reply []byte) int {
+	r := LabOf(c).Fault.Rule
+	LabOf(c).Fault.Rule = nil
 	if !r.Action.BeforeRun() && r.Action != lab.ErrorAfter { // those have struck before
-		l.shown.struck(c.sess.ID, r, trace.Shown(reply))
+		l.Shown.Struck(c.Sess.ID, r, trace.Shown(reply))
 	}
 	switch r.Action {
 	case lab.DropReply:
@@ -166,9 +166,9 @@ func (l *LabState) applyFault(c *client, mark int, reply []byte) int {
 		endAfterReply(c, finEnd)
 		return min(int(r.Bytes), len(reply))
 	case lab.Silent:
-		labOf(c).fault.silent = true
-		c.sess.Hold, c.sess.CloseAfterReply = command.Stopped, false
-		c.sess.Replies = command.ReplyOff // for MONITOR
+		LabOf(c).Fault.silent = true
+		c.Sess.Hold, c.Sess.CloseAfterReply = command.Stopped, false
+		c.Sess.Replies = command.ReplyOff // for MONITOR
 	case lab.DelayReply:
 		l.delayReply(c, mark, time.Duration(r.Millis)*time.Millisecond)
 		return len(reply)
@@ -179,8 +179,8 @@ func (l *LabState) applyFault(c *client, mark int, reply []byte) int {
 }
 
 // delayReply keeps back the output of c from mark on until d has passed.
-func (l *LabState) delayReply(c *client, mark int, d time.Duration) {
-	f, reply := labOf(c).fault, &late{from: mark}
+func (l *LabState) delayReply(c *Client, mark int, d time.Duration) {
+	f, reply := LabOf(c).Fault, &late{from: mark}
 	f.late = append(f.late, reply)
 	keepBack(c, 0)
 	if len(f.late) == 1 {
@@ -193,8 +193,8 @@ func (l *LabState) delayReply(c *client, mark int, d time.Duration) {
 }
 
 // sendLate moves the barrier to the oldest reply that is not due yet, or takes it away.
-func (l *LabState) sendLate(c *client) {
-	f := labOf(c).fault
+func (l *LabState) sendLate(c *Client) {
+	f := LabOf(c).Fault
 	for len(f.late) > 0 && f.late[0].due {
 		f.late[0] = nil
 		f.late = f.late[1:]

@@ -49,8 +49,8 @@ func (l *LabState) resetLater(c *command.Call, to func(int64) int64, frozen bool
 	var failed error
 	m.before = func() {
 		failed = l.endFailures()
-		l.clock.SetRate(l.Ex.Now.Mono, 1)
-		l.clock.Frozen = frozen
+		l.Clock.SetRate(l.Ex.Now.Mono, 1)
+		l.Clock.Frozen = frozen
 	}
 	m.after = l.beginAnew
 	c.Await(func(w *resp.Writer) {
@@ -76,9 +76,9 @@ func (l *LabState) endFailures() error {
 		err = labError("reset", "no client can connect: %v", e)
 	}
 	l.parked = nil // clients that hung up meanwhile are still in it
-	for _, c := range l.clients.order {
-		if labOf(c).fault != nil {
-			labOf(c).fault.rule = nil // otherwise a blocked command could lose its reply
+	for _, c := range l.Clients.Order {
+		if LabOf(c).Fault != nil {
+			LabOf(c).Fault.Rule = nil // otherwise a blocked command could lose its reply
 		}
 	}
 	l.pausing.end(byClient)

@@ -31,7 +31,7 @@ func (l *LabState) hasDisk() bool { return l.disk != nil }
 func (l *LabState) loseFiles(lose loss) {
 	switch {
 	case lose == loseNothing:
-		l.persist.aof.end() // what has arrived in the file stays
+		l.Persist.AOF.end() // what has arrived in the file stays
 		l.disk.Keep()
 	case lose == loseAll:
 		l.disk.Wipe()
@@ -41,7 +41,7 @@ func (l *LabState) loseFiles(lose loss) {
 		l.disk.Lose(l.outage.torn)
 	}
 	l.outage, l.syncing = outage{}, nil
-	l.persist.startAgain()
+	l.Persist.startAgain()
 }
 
 // loadFiles loads what the disk has, and compares it with what the server had. A server that cannot load its files
@@ -55,7 +55,7 @@ func (l *LabState) loadFiles() {
 	for _, db := range l.KS.DBs { // the program around may have used a server that is down
 		db.Flush()
 	}
-	if err := l.persist.Start(); err != nil {
+	if err := l.Persist.Start(); err != nil {
 		l.Log('#', "Starting again after LAB CRASH: %v", err)
 		l.fatal = err
 		l.Loop.Stop()
@@ -139,8 +139,8 @@ func fields(v store.Value) map[string]string {
 
 // pace makes the fsync of everysec take as long as LAB DISK SLOW says.
 func (l *LabState) pace(w *aof.Writer) {
-	w.Begin(l.persist.now())
-	w.Elsewhere, w.Wake, w.Hurry = nil, func() { l.persist.flush() }, l.endSync
+	w.Begin(l.Persist.now())
+	w.Elsewhere, w.Wake, w.Hurry = nil, func() { l.Persist.flush() }, l.endSync
 	if l.disk.SlowBy(disk.OpFsync) > 0 {
 		w.Elsewhere = l.syncLater
 	}
@@ -184,8 +184,8 @@ func (l *LabState) diskTook() {
 		return
 	}
 	mono := l.Ex.Clock.Mono()
-	now := l.clock.Now(mono)
+	now := l.Clock.Now(mono)
 	l.logMoved(now/1e6, now/1e6+l.took, false)
-	l.clock.Set(mono, now+l.took*1e6)
+	l.Clock.Set(mono, now+l.took*1e6)
 	l.took = 0
 }

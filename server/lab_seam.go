@@ -16,7 +16,7 @@ import (
 //	runTimers     once in a pass          catchUp (lab_clock.go)           deadlines, one by one
 //	accept        for a listener          acceptUnlessBlackhole (lab_net.go)
 //	resume        reply after a wait      resumeWithFault                  faults of that reply
-//	serveOthers   during a slow script    serveOthersOfLab                 LAB CRASH, LAB HOLD WAIT
+//	ServeOthers   during a slow script    serveOthersOfLab                 LAB CRASH, LAB HOLD WAIT
 //	deaf          for each listener       refuses (lab_net.go)             LAB LISTEN OFF, LAB CRASH DOWN
 //
 //	the observer
@@ -29,17 +29,17 @@ import (
 // install sets the hooks and the observer. It runs for every new executor.
 func (l *LabState) install() error {
 	h := &l.Hooks
-	h.do, h.goOn, h.runTimers, h.accept = l.doWithFaults, l.executeAndRead, l.catchUp, l.acceptUnlessBlackhole
-	h.resume, h.serveOthers, h.deaf = l.resumeWithFault, l.serveOthersOfLab, l.refuses
+	h.Do, h.goOn, h.runTimers, h.accept = l.doWithFaults, l.executeAndRead, l.catchUp, l.acceptUnlessBlackhole
+	h.resume, h.ServeOthers, h.deaf = l.resumeWithFault, l.serveOthersOfLab, l.refuses
 	l.Ex.Observer = l
-	l.Loop.AfterSleep(l.beginPass)
+	l.Loop.AfterSleep(l.BeginPass)
 	return nil
 }
 
-// labHooks let somebody see what the lab sees.
-type labHooks struct {
-	struck  func(client int64, r *lab.Rule, what string) // what is the request, reply or message that r strikes
-	expired func(key string)
+// LabHooks let somebody see what the lab sees.
+type LabHooks struct {
+	Struck  func(client int64, r *lab.Rule, what string) // what is the request, reply or message that r strikes
+	Expired func(key string)
 }
 
 // KeepConfig notes the configuration that LAB RESET goes back to.
@@ -51,15 +51,15 @@ func (l *LabState) KeepConfig() {
 func (l *LabState) mem() int { return l.plan.Mem() + l.history.Mem() }
 
 // Part is the place of the lab in a pass. Most of what it does replaces something: see install.
-func (l *LabState) Part() part {
-	return part{
-		self: l, installed: l.install, joined: l.setMuted, configured: l.configured, memory: l.mem, end: l.closeLingering,
+func (l *LabState) Part() Part {
+	return Part{
+		Self: l, Installed: l.install, Joined: l.setMuted, configured: l.configured, memory: l.mem, End: l.closeLingering,
 	}
 }
 
 // labClient is what the lab knows of a client.
 type labClient struct {
-	fault   *fault // what rules do to it; nil before the first one fires
+	Fault   *fault // what rules do to it; nil before the first one fires
 	relay   *relay // masters whose replies it waits for, nil for none
 	gate    int64  // the last byte of the stream that it gets, with LAB REPLICATION HOLD
 	keysAt  int64  // ns, by Clock.Timeline: while it is withheld, it gets its keys then, with LAB REPLICATION LAG
@@ -70,8 +70,8 @@ type labClient struct {
 // labKey is where a client keeps what the lab knows of it.
 type labKey struct{}
 
-// labOf returns what the lab knows of c.
-func labOf(c *client) *labClient {
+// LabOf returns what the lab knows of c.
+func LabOf(c *Client) *labClient {
 	if known := c.attached(labKey{}); known != nil {
 		return known.(*labClient)
 	}
@@ -82,12 +82,12 @@ func labOf(c *client) *labClient {
 
 // fault is what rules do to one client.
 type fault struct {
-	rule    *lab.Rule      // that fired for the request under way, nil for none
+	Rule    *lab.Rule      // that fired for the request under way, nil for none
 	key     string         // of that request, as the log shows it
 	words   []string       // of that request, while it is parked
 	parked  bool           // the request is put back until the client is released
 	silent  bool           // the client gets nothing any more
-	decided bool           // the request at hand was looked at before it was put back
+	Decided bool           // the request at hand was looked at before it was put back
 	timer   *reactor.Timer // of DELAY-EXEC
 
 	late   []*late            // replies that DELAY-REPLY keeps back, the oldest first
@@ -102,20 +102,20 @@ type late struct {
 }
 
 // resumeWithFault is resumeBlocked. If a rule fired for the command that was blocked, the reply has a fault.
-func (l *LabState) resumeWithFault(c *client, reply []byte) {
+func (l *LabState) resumeWithFault(c *Client, reply []byte) {
 	l.callOffRelay(c)
-	if labOf(c).fault == nil || labOf(c).fault.rule == nil {
+	if LabOf(c).Fault == nil || LabOf(c).Fault.Rule == nil {
 		l.resumeBlocked(c, reply)
 		return
 	}
 	reply = reply[:l.applyFault(c, len(c.Out.Buf), reply)]
 	switch {
-	case labOf(c).fault.silent: // it stays stopped
+	case LabOf(c).Fault.silent: // it stays stopped
 		if c.timer != nil {
 			l.timers.Cancel(c.timer)
 			c.timer = nil
 		}
-	case c.sess.CloseAfterReply:
+	case c.Sess.CloseAfterReply:
 		l.stopHolding(c)
 		l.watchInput(c)
 		l.send(c, reply)
@@ -137,9 +137,9 @@ func (l *LabState) serveOthersOfLab() (stop bool) {
 			l.unqueue(c)
 		}
 	default:
-		l.running.ending = resetEnd
-		l.close(l.running)
-		l.deferred = slices.Insert(l.deferred, 0, l.crash)
+		l.Running.Ending = resetEnd
+		l.close(l.Running)
+		l.Deferred = slices.Insert(l.Deferred, 0, l.crash)
 		l.Loop.Post(func() {}) // requests of the program around may be left for the next pass
 		return true
 	}
@@ -149,7 +149,7 @@ func (l *LabState) serveOthersOfLab() (stop bool) {
 
 // Left forgets a client that has gone.
 func (l *LabState) Left(sess *command.Session) {
-	c := l.clients.of(sess)
+	c := l.Clients.of(sess)
 	if c == nil {
 		return // an internal request that had ended before
 	}
@@ -163,21 +163,21 @@ func (l *LabState) Left(sess *command.Session) {
 }
 
 // callOffRelay tells other masters that c no longer waits for their replies.
-func (l *LabState) callOffRelay(c *client) {
-	if labOf(c).relay != nil {
-		labOf(c).relay.callOff()
+func (l *LabState) callOffRelay(c *Client) {
+	if LabOf(c).relay != nil {
+		LabOf(c).relay.callOff()
 	}
 }
 
 // forgetFault ends what rules still do to a client that has gone.
-func (l *LabState) forgetFault(c *client) {
-	f := labOf(c).fault
+func (l *LabState) forgetFault(c *Client) {
+	f := LabOf(c).Fault
 	if f == nil {
 		return
 	}
-	if f.parked && f.rule != nil { // else LAB RESET forgot the rule
+	if f.parked && f.Rule != nil { // else LAB RESET forgot the rule
 		l.noteRule(c, f.words, lab.NotExecuted)
-		l.parked = slices.DeleteFunc(l.parked, func(p *client) bool { return p == c })
+		l.parked = slices.DeleteFunc(l.parked, func(p *Client) bool { return p == c })
 	}
 	if f.timer != nil {
 		l.timers.Cancel(f.timer)

@@ -15,11 +15,11 @@ import (
 
 func topologyRows() []command.Row {
 	return []command.Row{
-		labRow("topology", "",
+		LabRow("topology", "",
 			2, command.AllowBusy,
 			"O(N) where N is the number of servers of the process",
 			"Shows the masters and replicas of the process, their roles, offsets and links.", (*LabState).topology),
-		labRow("failover", "[TO port:integer] [LEAVE]",
+		LabRow("failover", "[TO port:integer] [LEAVE]",
 			-2, 0,
 			"O(N) where N is the number of nodes",
 			"Makes a replica of the process the master of the other nodes.", (*LabState).failover),
@@ -51,11 +51,11 @@ func (l *LabState) eachNode(nodes []*LabState, errand func(i int, at *LabState, 
 		then()
 	}
 	for i, s := range nodes {
-		v := &internalRequest{}
-		v.errand = func(v *internalRequest) {
+		v := &InternalRequest{}
+		v.errand = func(v *InternalRequest) {
 			errand(i, s, func() { v.end(nil) })
 		}
-		v.done = func([]byte) {
+		v.Done = func([]byte) {
 			l.Inbox.post(func() {
 				if missing--; missing == 0 {
 					then()
@@ -83,7 +83,7 @@ func (l *LabState) askNodes(then func(all []nodeState)) {
 // afterScript calls fn between commands: now, or when the slow script that runs is over.
 func (l *LabState) afterScript(fn func()) {
 	if l.Ex.Scripts.Busy() != nil {
-		l.deferred = append(l.deferred, fn)
+		l.Deferred = append(l.Deferred, fn)
 		return
 	}
 	fn()
@@ -98,16 +98,16 @@ func (l *LabState) state() nodeState {
 	}
 	switch {
 	case n.isMaster:
-		n.offset = l.Replicas.stream.Offset
+		n.offset = l.Replicas.Stream.Offset
 		return n
-	case f.host == "": // it is down, and comes back as a replica
+	case f.Host == "": // it is down, and comes back as a replica
 		return n
 	}
 	if !n.isBusy && !l.isLoading() && !l.cutsLink(f.port) {
 		f.drain()
 	}
-	n.host, n.port, n.follows = f.host, f.port, l.neighbour(f.host, f.port)
-	n.link, n.hasData, n.offset = f.state(), f.known && f.sync == nil, l.Replicas.stream.Offset
+	n.host, n.port, n.follows = f.Host, f.port, l.neighbour(f.Host, f.port)
+	n.link, n.hasData, n.offset = f.State(), f.known && f.Sync == nil, l.Replicas.Stream.Offset
 	return n
 }
 
@@ -125,12 +125,12 @@ func (n *nodeState) name() string {
 }
 
 func (l *LabState) topology(c *command.Call) error {
-	by, request := l.running, c.Sess.Commands
+	by, request := l.Running, c.Sess.Commands
 	l.askNodes(func(all []nodeState) {
-		if by.sess.Hold != command.Blocked || by.sess.Commands != request || by.closed {
+		if by.Sess.Hold != command.Blocked || by.Sess.Commands != request || by.Closed {
 			return
 		}
-		l.Ex.Answer(&by.sess, func(w *resp.Writer) {
+		l.Ex.Answer(&by.Sess, func(w *resp.Writer) {
 			w.Array(len(all))
 			for _, n := range all {
 				n.write(w)

@@ -26,7 +26,7 @@ import (
 
 func verdictRows() []command.Row {
 	return []command.Row{
-		labRow("verdict", "[SVG | PAGE [LANG language:string]] [pattern:string]",
+		LabRow("verdict", "[SVG | PAGE [LANG language:string]] [pattern:string]",
 			-2, command.AllowBusy,
 			"O(N) where N is the number of entries in all logs, and at most some millions of steps",
 			"Judges the locks in the logs of all masters: did two clients hold one lock?", (*LabState).verdict),
@@ -60,7 +60,7 @@ func (l *LabState) verdict(c *command.Call) error {
 	if len(args) > 0 {
 		return labError("verdict", "'%s' is one argument too many", printable(args[0]))
 	}
-	r := &relay{home: l, by: l.running}
+	r := &relay{home: l, by: l.Running}
 	logs := make([]lab.History, 0, len(l.All))
 	r.finish = func() {
 		l.apart(r, func(w *resp.Writer) {
@@ -71,10 +71,10 @@ func (l *LabState) verdict(c *command.Call) error {
 			}
 		})
 	}
-	r.send(c, l.All, func() *internalRequest {
+	r.send(c, l.All, func() *InternalRequest {
 		logs = append(logs, lab.History{})
-		return &internalRequest{
-			args: [][]byte{[]byte("LAB"), []byte("LOG"), []byte("EXPORT")},
+		return &InternalRequest{
+			Args: [][]byte{[]byte("LAB"), []byte("LOG"), []byte("EXPORT")},
 			note: &labRequest{history: &logs[len(logs)-1]},
 		}
 	})
@@ -83,7 +83,7 @@ func (l *LabState) verdict(c *command.Call) error {
 
 // apart answers r with what write writes in a goroutine of its own.
 func (l *LabState) apart(r *relay, write func(w *resp.Writer)) {
-	w := resp.Writer{Proto: r.by.sess.Proto}
+	w := resp.Writer{Proto: r.by.Sess.Proto}
 	go func() {
 		write(&w)
 		l.Inbox.post(func() { r.handOver(w.Buf) })
@@ -94,15 +94,15 @@ func (l *LabState) apart(r *relay, write func(w *resp.Writer)) {
 // a copy of ten megabytes would make the loop collect garbage for as many milliseconds.
 func (r *relay) handOver(reply []byte) {
 	c := r.by
-	if c.internal != nil || c.sess.Replies != command.ReplyOn || len(c.Out.Buf) > 0 {
+	if c.internal != nil || c.Sess.Replies != command.ReplyOn || len(c.Out.Buf) > 0 {
 		r.answer(func(to *resp.Writer) { to.Raw(reply) })
 		return
 	}
-	if labOf(c).relay != r {
+	if LabOf(c).relay != r {
 		return
 	}
 	r.answer(func(*resp.Writer) {})
-	if len(c.Out.Buf) == 0 && !c.closed {
+	if len(c.Out.Buf) == 0 && !c.Closed {
 		c.Out.Buf, reply = reply, nil
 	}
 	r.home.push(c, reply)

@@ -12,17 +12,17 @@ package server
 type lent struct{ arg, outer []byte }
 
 // giveLarge lets the next command of c keep its large argument, if it has one.
-func (s *Server) giveLarge(c *client) lent {
+func (s *Server) giveLarge(c *Client) lent {
 	given := lent{c.LargeArg(), s.Ex.Given}
 	s.Ex.Given = given.arg
 	return given
 }
 
 // leaveLarge leaves the input buffer of c to the command, if the command has kept the argument.
-func (s *Server) leaveLarge(c *client, given lent) {
+func (s *Server) leaveLarge(c *Client, given lent) {
 	if given.arg != nil && s.Ex.Given == nil {
 		c.LeaveInput()
-		s.pool.Keep(s.Ex.Replaced) // jemalloc would give it to the next large command, too
+		s.Pool.Keep(s.Ex.Replaced) // jemalloc would give it to the next large command, too
 		s.Ex.Replaced = nil
 	}
 	s.Ex.Given = given.outer

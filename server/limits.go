@@ -14,8 +14,8 @@ import (
 // clients are the clients of a server, and the limits of what they hold.
 type clients struct {
 	s       *Server
-	byID    map[int64]*client
-	order   []*client // the same clients: Session.Index is a place in it
+	ByID    map[int64]*Client
+	Order   []*Client // the same clients: Session.Index is a place in it
 	checked int       // the place in order that check has reached
 	lastID  int64
 
@@ -33,13 +33,13 @@ const ownFiles = 32
 // system refuses, it lowers maxclients (server.c: adjustOpenFilesLimit). It returns false if not
 // even one client would fit. Each master of the process gets the same share.
 func (cs *clients) fit() bool {
-	shares := uint64(cs.s.nodeCount)
+	shares := uint64(cs.s.NodeCount)
 	want := shares * (uint64(cs.s.Cfg.MaxClients) + ownFiles)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		cs.s.Log('#', "Unable to obtain the current NOFILE limit (%v), assuming 1024 "+
 			"and setting the max clients configuration accordingly.", err)
-		cs.s.Cfg.MaxClients = max(min(cs.s.Cfg.MaxClients, 1024/cs.s.nodeCount-ownFiles), 1)
+		cs.s.Cfg.MaxClients = max(min(cs.s.Cfg.MaxClients, 1024/cs.s.NodeCount-ownFiles), 1)
 		return true
 	}
 	if limit.Cur >= want {
@@ -105,7 +105,7 @@ func (cs *clients) setOutputTrigger() {
 
 // overOutputLimit closes c if its output has grown above a limit of its class. It reports whether
 // the output is above a limit (networking.c: closeClientOnOutputBufferLimitReached).
-func (cs *clients) overOutputLimit(c *client) bool {
+func (cs *clients) overOutputLimit(c *Client) bool {
 	unsent := int64(c.outputMem())
 	limit := cs.outputLimit(c)
 	soft := limit.Soft > 0 && unsent >= limit.Soft
@@ -113,25 +113,25 @@ func (cs *clients) overOutputLimit(c *client) bool {
 	case !soft:
 		cs.belowSoftLimit(c)
 	case c.softSince == 0:
-		c.softSince = cs.s.now
+		c.softSince = cs.s.Now
 		cs.overSoft++
 		soft = false
 	default:
-		soft = cs.s.now-c.softSince > limit.SoftSeconds*int64(time.Second)
+		soft = cs.s.Now-c.softSince > limit.SoftSeconds*int64(time.Second)
 	}
 	if !soft && (limit.Hard == 0 || unsent < limit.Hard) {
 		return false
 	}
-	if !c.closed {
+	if !c.Closed {
 		cs.s.Log('#', "Client %s scheduled to be closed ASAP for overcoming of output buffer limits.", cs.describe(c))
-		cs.s.stats.OutputLimitClosed++
+		cs.s.Stats.OutputLimitClosed++
 		cs.s.close(c)
 	}
 	return true
 }
 
 // outputLimit is the limit of c in client-output-buffer-limit (networking.c: checkClientOutputBufferLimits).
-func (cs *clients) outputLimit(c *client) config.OutputLimit {
+func (cs *clients) outputLimit(c *Client) config.OutputLimit {
 	limit := cs.s.Cfg.OutputLimits[c.class()]
 	if c.counts != nil && limit.Hard > 0 {
 		limit.Hard = max(limit.Hard, c.counts.leastLimit())
@@ -140,7 +140,7 @@ func (cs *clients) outputLimit(c *client) config.OutputLimit {
 }
 
 // belowSoftLimit notes that the output of c is not above the soft limit.
-func (cs *clients) belowSoftLimit(c *client) {
+func (cs *clients) belowSoftLimit(c *Client) {
 	if c.softSince != 0 {
 		c.softSince = 0
 		cs.overSoft--
@@ -148,13 +148,13 @@ func (cs *clients) belowSoftLimit(c *client) {
 }
 
 // class returns the class of c in client-output-buffer-limit.
-func (c *client) class() int {
+func (c *Client) class() int {
 	switch {
-	case c.sess.Replica:
+	case c.Sess.Replica:
 		return config.ClassReplica
-	case c.sess.Master:
+	case c.Sess.Master:
 		return classMaster
-	case c.sess.Subscriber:
+	case c.Sess.Subscriber:
 		return config.ClassPubSub
 	}
 	return config.ClassNormal
@@ -162,13 +162,13 @@ func (c *client) class() int {
 
 // overQueryLimit closes c if it has sent more bytes of an incomplete request, or of a transaction, than
 // client-query-buffer-limit allows (networking.c: readQueryFromClient).
-func (s *Server) overQueryLimit(c *client) {
+func (s *Server) overQueryLimit(c *Client) {
 	_, used := c.Buffered()
-	if used+c.Parser.Mem()+c.sess.Tx.Mem() <= int(s.Cfg.QueryBufferLimit) {
+	if used+c.Parser.Mem()+c.Sess.Tx.Mem() <= int(s.Cfg.QueryBufferLimit) {
 		return
 	}
-	s.Log('#', "Closing client that reached max query buffer length: %s", s.clients.describe(c))
-	s.stats.QueryLimitClosed++
+	s.Log('#', "Closing client that reached max query buffer length: %s", s.Clients.describe(c))
+	s.Stats.QueryLimitClosed++
 	s.close(c)
 }
 
@@ -182,19 +182,19 @@ func (cs *clients) limited() bool {
 // clientsCron). It closes clients that are idle for too long or above their soft limit for too long.
 // It also weighs them.
 func (cs *clients) check() {
-	if len(cs.order) == 0 {
+	if len(cs.Order) == 0 {
 		return
 	}
-	for range min(len(cs.order), max(len(cs.order)/int(time.Second/cronPeriod), 5)) {
+	for range min(len(cs.Order), max(len(cs.Order)/int(time.Second/cronPeriod), 5)) {
 		cs.checked++
-		if cs.checked >= len(cs.order) {
+		if cs.checked >= len(cs.Order) {
 			cs.checked = 0
 		}
-		c := cs.order[cs.checked]
+		c := cs.Order[cs.checked]
 		cs.weigh(c)
 		switch {
-		case c.closed:
-		case c.idleTooLong(cs.s.now, cs.s.Cfg.Timeout):
+		case c.Closed:
+		case c.idleTooLong(cs.s.Now, cs.s.Cfg.Timeout):
 			cs.s.Log('-', "Closing idle client")
 			cs.s.close(c)
 		case c.softSince != 0:
@@ -205,10 +205,10 @@ func (cs *clients) check() {
 
 // idleTooLong reports whether c has been silent for longer than timeout allows, in seconds. It
 // does not count for clients that wait, monitor, subscribe or replicate.
-func (c *client) idleTooLong(now int64, timeout int) bool {
-	if timeout == 0 || c.sess.Monitor || c.sess.Subscriber || c.sess.Replica || c.sess.Master {
+func (c *Client) idleTooLong(now int64, timeout int) bool {
+	if timeout == 0 || c.Sess.Monitor || c.Sess.Subscriber || c.Sess.Replica || c.Sess.Master {
 		return false
 	}
-	asks := c.sess.Hold == command.NotHeld || c.sess.Hold == command.Postponed
-	return asks && now-c.active > int64(timeout)*int64(time.Second)
+	asks := c.Sess.Hold == command.NotHeld || c.Sess.Hold == command.Postponed
+	return asks && now-c.Active > int64(timeout)*int64(time.Second)
 }

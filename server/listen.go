@@ -18,13 +18,13 @@ import (
 // listeners are the sockets that clients connect to.
 type listeners struct {
 	s    *Server
-	all  []*listener
+	All  []*Listener
 	kept []int // sockets that keep the ports while the lab refuses connections, or in a bubble
 }
 
-// listener is one socket that clients connect to.
-type listener struct {
-	fd   int
+// Listener is one socket that clients connect to.
+type Listener struct {
+	FD   int
 	addr string // host:port, or the path of a unix socket
 	unix bool
 	tls  bool
@@ -46,10 +46,10 @@ func (ls *listeners) open() error {
 			return fmt.Errorf("Failed opening Unix socket: bind: %s", config.ErrorText(err))
 		}
 	}
-	if len(ls.all) == 0 {
+	if len(ls.All) == 0 {
 		return errors.New("Configured to not listen anywhere, exiting.")
 	}
-	for _, l := range ls.all {
+	for _, l := range ls.All {
 		if err := ls.watch(l); err != nil {
 			return err
 		}
@@ -67,16 +67,16 @@ func (ls *listeners) relisten() error {
 	if ls.s.Bubble != nil {
 		return nil // there is no TCP
 	}
-	var unixOnes []*listener
-	for _, l := range ls.all {
+	var unixOnes []*Listener
+	for _, l := range ls.All {
 		if l.unix {
 			unixOnes = append(unixOnes, l)
 			continue
 		}
-		ls.s.Loop.Unwatch(l.fd, reactor.Readable)
-		_ = unix.Close(l.fd)
+		ls.s.Loop.Unwatch(l.FD, reactor.Readable)
+		_ = unix.Close(l.FD)
 	}
-	ls.all = nil
+	ls.All = nil
 	if ls.s.Cfg.Port == 0 {
 		ls.s.Cfg.Port = -1 // port 0 means any port only at the start
 	}
@@ -87,12 +87,12 @@ func (ls *listeners) relisten() error {
 	if ls.s.Cfg.TLSPort > 0 && !ls.isDeaf() && err == nil {
 		err = ls.openTLS()
 	}
-	for _, l := range ls.all {
+	for _, l := range ls.All {
 		if err == nil {
 			err = ls.watch(l)
 		}
 	}
-	ls.all = append(ls.all, unixOnes...)
+	ls.All = append(ls.All, unixOnes...)
 	return err
 }
 
@@ -142,13 +142,13 @@ func (ls *listeners) openTCP(port *int, withTLS bool) error {
 			*port = int(ap.Port())
 		}
 	}
-	ls.all = append(ls.all, all...)
+	ls.All = append(ls.All, all...)
 	return nil
 }
 
 // bindAll listens on every address of the directive bind, on the same port. Without a port the system
 // chooses one.
-func (ls *listeners) bindAll(asked int) (all []*listener, err error) {
+func (ls *listeners) bindAll(asked int) (all []*Listener, err error) {
 	port := max(asked, 0)
 	for _, entry := range ls.s.Cfg.Bind {
 		host, optional := strings.CutPrefix(entry, "-")
@@ -166,7 +166,7 @@ func (ls *listeners) bindAll(asked int) (all []*listener, err error) {
 		}
 		if !skipped {
 			for _, l := range all {
-				_ = unix.Close(l.fd)
+				_ = unix.Close(l.FD)
 			}
 			return nil, err
 		}
@@ -199,7 +199,7 @@ func noProtocol(err error) bool {
 	return false
 }
 
-func bindTCP(host string, port, backlog int) (*listener, error) {
+func bindTCP(host string, port, backlog int) (*Listener, error) {
 	switch host {
 	case "*":
 		host = "0.0.0.0"
@@ -222,7 +222,7 @@ func bindTCP(host string, port, backlog int) (*listener, error) {
 		return nil, err
 	}
 	at, err := unix.Getsockname(fd)
-	return &listener{fd: fd, addr: addrString(at)}, err
+	return &Listener{FD: fd, addr: addrString(at)}, err
 }
 
 // bound returns a socket with this address that does not listen.
@@ -266,7 +266,7 @@ func (ls *listeners) openUnix(path string) error {
 		_ = unix.Close(fd)
 		return err
 	}
-	ls.all = append(ls.all, &listener{fd: fd, addr: path, unix: true})
+	ls.All = append(ls.All, &Listener{FD: fd, addr: path, unix: true})
 	if ls.s.Cfg.UnixSocketPerm == 0 {
 		return nil
 	}
@@ -274,21 +274,21 @@ func (ls *listeners) openUnix(path string) error {
 }
 
 func (ls *listeners) Close() {
-	for _, l := range ls.all {
-		ls.s.Loop.Unwatch(l.fd, reactor.Readable)
-		_ = unix.Close(l.fd)
+	for _, l := range ls.All {
+		ls.s.Loop.Unwatch(l.FD, reactor.Readable)
+		_ = unix.Close(l.FD)
 		if l.unix {
 			_ = os.Remove(l.addr)
 		}
 	}
-	ls.all = nil
+	ls.All = nil
 	ls.freePorts()
 }
 
 // refuse closes the listeners and keeps their ports until open or close. The system would give a port to somebody who
 // asks for any port, and clients that try to come back would reach a stranger.
 func (ls *listeners) refuse() {
-	all, kept := ls.all, ls.kept
+	all, kept := ls.All, ls.kept
 	ls.kept = nil
 	ls.Close()
 	for _, l := range all {
@@ -305,9 +305,9 @@ func (ls *listeners) refuse() {
 
 // resetWaiting resets the connections that nobody has accepted yet.
 func (ls *listeners) resetWaiting() {
-	for _, l := range ls.all {
+	for _, l := range ls.All {
 		for {
-			fd, _, err := accept(l.fd)
+			fd, _, err := accept(l.FD)
 			if err == nil {
 				resetEnd.close(fd)
 			} else if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED) {

@@ -15,10 +15,10 @@ const startupMemory = 1 << 20
 
 // clientMemory returns the bytes that all clients use now.
 func (f *figures) clientMemory() int {
-	for _, c := range f.s.clients.order {
-		f.s.clients.weigh(c)
+	for _, c := range f.s.Clients.Order {
+		f.s.Clients.weigh(c)
 	}
-	return f.s.clients.mem
+	return f.s.Clients.mem
 }
 
 // usedMemory returns the bytes that are compared with maxmemory: an estimate for keys, values and
@@ -37,7 +37,7 @@ func (f *figures) weighedMemory() int {
 
 // overhead returns the bytes used for anything but keys and values.
 func (f *figures) overhead() int {
-	used := startupMemory + f.s.clients.mem + f.s.Ex.Kept()
+	used := startupMemory + f.s.Clients.mem + f.s.Ex.Kept()
 	for _, fn := range f.s.Parts.memory {
 		used += fn()
 	}
@@ -74,8 +74,8 @@ const residentInterval = int64(100 * time.Millisecond)
 
 // residentMemory returns VmRSS in bytes, at most residentInterval old.
 func (f *figures) residentMemory() int {
-	if r := &f.resident; r.at == 0 || f.s.now-r.at >= residentInterval {
-		*r = resident{f.s.now, readResident()}
+	if r := &f.resident; r.at == 0 || f.s.Now-r.at >= residentInterval {
+		*r = resident{f.s.Now, readResident()}
 	}
 	return f.resident.bytes
 }

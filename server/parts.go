@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// part is something beside the clients that needs a place in the life of the server: files, replicas, a lab. A part
+// Part is something beside the clients that needs a place in the life of the server: files, replicas, a lab. A part
 // attaches its functions, and the pass calls those of all parts in the order in which they were attached. nil stands
 // for nothing. A server without parts is the plain loop. Most functions run once a pass, none once a request.
 //
@@ -22,7 +22,7 @@ import (
 //	DEBUG                         debug           are subcommands
 //	FLUSHALL                      flushed         learns that no key is left
 //	expire                        expired         looks at what the pass has expired
-//	beforeSleep, before write     beforeReplies   what comes before the first reply
+//	BeforeSleep, before write     beforeReplies   what comes before the first reply
 //	sleep                         longestSleep    lets the loop sleep, or not
 //	adopt                         joined          gets to know a connection
 //	free                          left            forgets a connection
@@ -30,9 +30,9 @@ import (
 //	Terminate                     terminate       ends the server once it may end
 //	Run, after the last pass      last            ends its coroutines, where commands were executed
 //	Run, after the loop           stop, end       ends, before and after all connections are closed
-type part struct {
-	installed     func() error // adds what it needs to a new executor
-	self          any          // a pointer: commands reach the part by its type
+type Part struct {
+	Installed     func() error // adds what it needs to a new executor
+	Self          any          // a pointer: commands reach the part by its type
 	started       func() error
 	cron          func() (again bool) // again: it has to run soon, even if no request comes
 	advance       func()              // not called while half a transaction stands in the keyspace
@@ -44,16 +44,16 @@ type part struct {
 	figures       map[string]func() int
 	debug         []debugCommand
 	flushed       func()
-	expired       func()               // called only while the trace records details
+	Expired       func()               // called only while the trace records details
 	beforeReplies func() (ok bool)     // not ok: no reply may be written, because the server ends
 	longestSleep  func() time.Duration // negative for no limit
-	joined        func(c *client)
-	left          func(c *client)
-	hurry         func()               // any goroutine may call it
+	Joined        func(c *Client)
+	Left          func(c *Client)
+	Hurry         func()               // any goroutine may call it
 	terminate     func(interrupt bool) // likewise
 	last          func()
 	stop          func()
-	end           func()
+	End           func()
 }
 
 // parts are the functions of all parts.
@@ -74,7 +74,7 @@ type parts struct {
 	expired       []func()
 	beforeReplies []func() bool
 	longestSleep  []func() time.Duration
-	joined, left  []func(c *client)
+	joined, left  []func(c *Client)
 	hurry         []func()
 	terminate     []func(interrupt bool)
 	last          []func()
@@ -82,9 +82,9 @@ type parts struct {
 }
 
 // Attach adds the functions of a part after those of the others.
-func (ps *parts) Attach(p part) {
-	add(&ps.installed, p.installed, p.installed != nil)
-	add(&ps.all, p.self, p.self != nil)
+func (ps *parts) Attach(p Part) {
+	add(&ps.installed, p.Installed, p.Installed != nil)
+	add(&ps.all, p.Self, p.Self != nil)
 	add(&ps.started, p.started, p.started != nil)
 	add(&ps.cron, p.cron, p.cron != nil)
 	add(&ps.advance, p.advance, p.advance != nil)
@@ -99,16 +99,16 @@ func (ps *parts) Attach(p part) {
 	maps.Copy(ps.figures, p.figures)
 	ps.debug = append(ps.debug, p.debug...)
 	add(&ps.flushed, p.flushed, p.flushed != nil)
-	add(&ps.expired, p.expired, p.expired != nil)
+	add(&ps.expired, p.Expired, p.Expired != nil)
 	add(&ps.beforeReplies, p.beforeReplies, p.beforeReplies != nil)
 	add(&ps.longestSleep, p.longestSleep, p.longestSleep != nil)
-	add(&ps.joined, p.joined, p.joined != nil)
-	add(&ps.left, p.left, p.left != nil)
-	add(&ps.hurry, p.hurry, p.hurry != nil)
+	add(&ps.joined, p.Joined, p.Joined != nil)
+	add(&ps.left, p.Left, p.Left != nil)
+	add(&ps.hurry, p.Hurry, p.Hurry != nil)
 	add(&ps.terminate, p.terminate, p.terminate != nil)
 	add(&ps.last, p.last, p.last != nil)
 	add(&ps.stop, p.stop, p.stop != nil)
-	add(&ps.end, p.end, p.end != nil)
+	add(&ps.end, p.End, p.End != nil)
 }
 
 func add[F any](to *[]F, fn F, isSet bool) {

@@ -32,8 +32,8 @@ func TestAPassDeletesForAMillisecond(t *testing.T) {
 // What a pass has left must not wait for a timer.
 func TestTheLoopDoesNotSleepBeforeWorkThatIsLeft(t *testing.T) {
 	resumed, unwritten := &Server{}, &Server{}
-	resumed.resumed = []*client{{}}
-	unwritten.pendingWrites = []*client{{}}
+	resumed.Resumed = []*Client{{}}
+	unwritten.PendingWrites = []*Client{{}}
 	require.Zero(t, resumed.sleep())
 	require.Zero(t, unwritten.sleep())
 }

@@ -19,12 +19,12 @@ import (
 // appends what it has changed. CONFIG SET appendonly begins and ends it while the server runs: persist_switch.go.
 //
 //	executePhase ── Propagation ──> Writer.Append
-//	beforeSleep ───── flush ──────> Writer.Flush ──> then write, for the replies
+//	BeforeSleep ───── flush ──────> Writer.Flush ──> then write, for the replies
 type appendOnly struct {
 	p        *Files
 	folder   aof.Folder
 	manifest *aof.Manifest // in force; nil as long as nobody has asked for it
-	writer   *aof.Writer   // nil without one
+	Writer   *aof.Writer   // nil without one
 	waits    bool          // for the first base: until then nothing counts (server.h: AOF_WAIT_REWRITE)
 	rewrite  rewriting
 
@@ -46,10 +46,10 @@ type appendOnly struct {
 // startAOF loads the append only file and begins a new part. If there is none yet, it begins with what an older
 // server has left: the single file of versions before 7.0, or an RDB file.
 func (p *Files) startAOF() error {
-	if err := p.aof.refused(); err != nil {
+	if err := p.AOF.refused(); err != nil {
 		return err
 	}
-	return p.aof.begin()
+	return p.AOF.begin()
 }
 
 // refused says what an append only file cannot do here.
@@ -241,13 +241,13 @@ func (a *appendOnly) listen(part disk.File, m *aof.Manifest, err error) error {
 // write makes a Writer for a part of this size.
 func (a *appendOnly) write(part disk.File, size int64) {
 	s := a.p.s
-	a.writer = aof.NewWriter(part, size)
-	a.writer.Log, a.writer.Policy = s.Log, aof.PolicyOf(s.Cfg.AppendFsync)
-	if pace := a.p.hooks.pace; pace != nil {
-		pace(a.writer)
+	a.Writer = aof.NewWriter(part, size)
+	a.Writer.Log, a.Writer.Policy = s.Log, aof.PolicyOf(s.Cfg.AppendFsync)
+	if pace := a.p.Hooks.pace; pace != nil {
+		pace(a.Writer)
 	} else if s.Cfg.SystemFiles { // a disk in memory has nothing to wait for
-		a.writer.Elsewhere = elsewhere
-		a.writer.Wake = func() { s.Loop.Post(func() {}) }
+		a.Writer.Elsewhere = elsewhere
+		a.Writer.Wake = func() { s.Loop.Post(func() {}) }
 	}
 	a.began = a.at.appended
 	a.feed()
@@ -266,7 +266,7 @@ func (a *appendOnly) feed() {
 
 func (a *appendOnly) append(bytes []byte) {
 	a.at.appended += int64(len(bytes))
-	a.writer.Append(bytes)
+	a.Writer.Append(bytes)
 }
 
 // elsewhere runs an fsync beside the loop.
@@ -275,12 +275,12 @@ func elsewhere(job func()) { go job() }
 // flush is what a pass does between its last command and its first reply (aof.c: flushAppendOnlyFile). If the changes
 // must be on disk now, and cannot, it ends the server: no reply may be written then.
 func (p *Files) flush() (ok bool) {
-	a := &p.aof
-	if a.writer == nil {
+	a := &p.AOF
+	if a.Writer == nil {
 		return true
 	}
 	now := p.now()
-	a.writer.NoSync = p.s.Cfg.NoAppendFsyncOnRewrite && p.underWay() != nil
+	a.Writer.NoSync = p.s.Cfg.NoAppendFsyncOnRewrite && p.UnderWay() != nil
 	if !a.isBroken() {
 		a.brokenSince = now
 	}
@@ -293,14 +293,14 @@ func (p *Files) flush() (ok bool) {
 		p.s.Loop.Stop()
 		return false
 	}
-	why := a.writer.Err()
+	why := a.Writer.Err()
 	p.s.Ex.Refusals.Set(command.AOFFailed, why != nil)
 	if why != nil {
 		p.s.Ex.Refusals.AOFError = store.Error("MISCONF Errors writing to the AOF file: " + config.ErrorText(why))
 	} else if !a.waits {
 		a.synced()
 	}
-	if at, due := a.writer.Next(now); due && (a.timer == nil || at < a.due) {
+	if at, due := a.Writer.Next(now); due && (a.timer == nil || at < a.due) {
 		p.stopTimer()
 		a.due = at
 		a.timer = p.s.after(max(time.Duration(at-now), 1)*time.Millisecond, func() {
@@ -313,23 +313,23 @@ func (p *Files) flush() (ok bool) {
 
 // flush writes what the pass has changed, and shows it.
 func (a *appendOnly) flush(now int64) error {
-	if sleep := a.slow; sleep > 0 && a.writer.State().Buffered > 0 {
+	if sleep := a.slow; sleep > 0 && a.Writer.State().Buffered > 0 {
 		time.Sleep(sleep)
 	}
-	show := a.p.hooks.appended
-	if show == nil || !a.p.s.trace.Detailed() {
-		return a.writer.Flush(now)
+	show := a.p.Hooks.Appended
+	if show == nil || !a.p.s.Trace.Detailed() {
+		return a.Writer.Flush(now)
 	}
-	before, began := a.writer.State(), a.p.s.trace.Mark()
-	err := a.writer.Flush(now)
-	show(before, a.writer.State(), a.writer.Err(), began)
+	before, began := a.Writer.State(), a.p.s.Trace.Mark()
+	err := a.Writer.Flush(now)
+	show(before, a.Writer.State(), a.Writer.Err(), began)
 	return err
 }
 
 // synced notes how much is on the disk, for clients that wait for it.
 func (a *appendOnly) synced() {
-	st := a.writer.State()
-	a.at.now = a.writer.Policy == aof.Always && !a.writer.NoSync
+	st := a.Writer.State()
+	a.at.now = a.Writer.Policy == aof.Always && !a.Writer.NoSync
 	if synced := a.began + st.Synced; synced != a.at.synced {
 		a.at.synced = synced
 		a.p.history.fsynced()
@@ -366,9 +366,9 @@ func (a *appended) follow(now int64, syncing bool) {
 
 // follow takes appendfsync from the configuration. What was executed under always is fsynced before.
 func (a *appendOnly) follow(cfg *config.Config) {
-	a.p.hooks.end() // Flush would wait for it
-	if a.writer != nil && a.p.flush() {
-		a.writer.Policy = aof.PolicyOf(cfg.AppendFsync)
+	a.p.Hooks.end() // Flush would wait for it
+	if a.Writer != nil && a.p.flush() {
+		a.Writer.Policy = aof.PolicyOf(cfg.AppendFsync)
 		a.at.now = false // the next flush knows
 	}
 }
@@ -376,11 +376,11 @@ func (a *appendOnly) follow(cfg *config.Config) {
 // end writes and fsyncs the rest.
 func (a *appendOnly) end() {
 	if a.p != nil {
-		a.p.hooks.end() // Close would wait for it
+		a.p.Hooks.end() // Close would wait for it
 	}
-	if a.writer != nil && a.p.s.fatal == nil {
+	if a.Writer != nil && a.p.s.fatal == nil {
 		a.p.s.Log('*', "Calling fsync() on the AOF file.")
-		if err := a.writer.Close(); err != nil {
+		if err := a.Writer.Close(); err != nil {
 			a.p.s.Log('#', "Fail to fsync the AOF file: %v.", err)
 		}
 	}
@@ -389,8 +389,8 @@ func (a *appendOnly) end() {
 
 // stopTimer takes back the time of the next fsync. The next flush sets it anew.
 func (p *Files) stopTimer() {
-	if p.aof.timer != nil {
-		p.s.timers.Cancel(p.aof.timer)
-		p.aof.timer = nil
+	if p.AOF.timer != nil {
+		p.s.timers.Cancel(p.AOF.timer)
+		p.AOF.timer = nil
 	}
 }

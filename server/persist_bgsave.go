@@ -41,9 +41,9 @@ func (p *Files) bgsave(c *command.Call) error {
 		return errSyntax
 	case p.background.snapshot != nil:
 		return errSaving
-	case p.underWay() != nil && c.Ex.Depth == 0 && len(c.Args) == 1:
+	case p.UnderWay() != nil && c.Ex.Depth == 0 && len(c.Args) == 1:
 		return errBusy
-	case p.underWay() != nil || c.Ex.Depth > 0:
+	case p.UnderWay() != nil || c.Ex.Depth > 0:
 		p.background.isWanted = true
 		c.Status("Background saving scheduled")
 		return nil
@@ -93,8 +93,8 @@ func (p *Files) beginSave(done func(err error)) error {
 // launch begins the snapshot of a save, or of what replicas get. There is one at a time. done gets how it ended.
 func (p *Files) launch(done func(err error), begin func(wake, ended func()) *snapshots.Snapshot) {
 	b := &p.background
-	p.s.stats.Forks++
-	p.aof.at.now = false // with no-appendfsync-on-rewrite nothing is fsynced meanwhile: the next flush knows
+	p.s.Stats.Forks++
+	p.AOF.at.now = false // with no-appendfsync-on-rewrite nothing is fsynced meanwhile: the next flush knows
 	var begun *snapshots.Snapshot
 	loop := p.s.Loop // the writer calls these: it must not read p, which LAB CRASH replaces
 	begun = begin(func() { loop.Post(func() {}) }, func() {
@@ -105,8 +105,8 @@ func (p *Files) launch(done func(err error), begin func(wake, ended func()) *sna
 		})
 	})
 	b.snapshot, b.done, b.began, p.pace = begun, done, p.unix(), savePace{last: p.s.Ex.Clock.Mono()}
-	if p.hooks.slowDisk() && !begun.IsStream() {
-		p.hooks.beside(func() { p.ended(begun.Finish()) })
+	if p.Hooks.slowDisk() && !begun.IsStream() {
+		p.Hooks.beside(func() { p.ended(begun.Finish()) })
 	}
 }
 
@@ -157,7 +157,7 @@ func (p *Files) flushed() {
 	p.abortBackground()
 	if p.s.Ex.Depth > 0 {
 		ex := p.s.Ex
-		p.s.deferred = append(p.s.deferred, func() {
+		p.s.Deferred = append(p.s.Deferred, func() {
 			if p.s.Ex == ex { // else LAB CRASH has cut it
 				p.flushed()
 			}
@@ -167,24 +167,24 @@ func (p *Files) flushed() {
 	_ = p.save() // the log has the reason
 }
 
-// underWay is the snapshot of a save or of a rewrite of the append only file. There is at most one.
-func (p *Files) underWay() *snapshots.Snapshot {
+// UnderWay is the snapshot of a save or of a rewrite of the append only file. There is at most one.
+func (p *Files) UnderWay() *snapshots.Snapshot {
 	if p.background.snapshot != nil {
 		return p.background.snapshot
 	}
-	return p.aof.rewrite.snapshot
+	return p.AOF.rewrite.snapshot
 }
 
 // advance gives the snapshot its part of this pass. All commands of the pass are executed.
 func (p *Files) advance() {
-	if p.loads() {
+	if p.Loads() {
 		p.loadOn()
 		return
 	}
-	if p.hooks.slowDisk() {
+	if p.Hooks.slowDisk() {
 		p.cron() // each move of the clock may reach a save point
 	}
-	if snapshot := p.underWay(); snapshot != nil {
+	if snapshot := p.UnderWay(); snapshot != nil {
 		clock := p.s.Ex.Clock.Mono
 		now := clock()
 		snapshot.Advance(clock, now+p.pace.allow(now))
@@ -195,7 +195,7 @@ func (p *Files) advance() {
 // longestSleep lets the loop sleep as long as no file has to go on.
 func (p *Files) longestSleep() time.Duration {
 	switch {
-	case p.loads():
+	case p.Loads():
 		return 0
 	case p.isUrgent():
 		return paceWait
@@ -205,8 +205,8 @@ func (p *Files) longestSleep() time.Duration {
 
 // isUrgent reports whether the snapshot has work for another pass, soon.
 func (p *Files) isUrgent() bool {
-	snapshot := p.underWay()
-	return snapshot != nil && snapshot.CanAdvance() || p.hooks.isBehind != nil && p.hooks.isBehind()
+	snapshot := p.UnderWay()
+	return snapshot != nil && snapshot.CanAdvance() || p.Hooks.isBehind != nil && p.Hooks.isBehind()
 }
 
 // savePace gives a save a quarter of the loop's time, in small parts. It is the same part while the loop is idle: a
@@ -239,16 +239,16 @@ func (p *Files) cron() {
 		return
 	}
 	b := &p.background
-	if p.underWay() == nil {
-		p.aof.beginWanted()
+	if p.UnderWay() == nil {
+		p.AOF.beginWanted()
 	}
-	if p.underWay() == nil {
+	if p.UnderWay() == nil {
 		p.savePoints()
 	}
-	if p.underWay() == nil {
-		p.aof.beginDue()
+	if p.UnderWay() == nil {
+		p.AOF.beginDue()
 	}
-	if p.underWay() == nil && b.isWanted && !p.failedLately() && p.beginBackground() == nil {
+	if p.UnderWay() == nil && b.isWanted && !p.failedLately() && p.beginBackground() == nil {
 		b.isWanted = false
 	}
 }
@@ -276,7 +276,7 @@ func (p *Files) savePoints() {
 
 // waits reports whether cron may have to begin a save or a rewrite.
 func (p *Files) waits() bool {
-	return p.background.isWanted || p.aof.rewrite.isWanted || p.aof.isBroken() ||
+	return p.background.isWanted || p.AOF.rewrite.isWanted || p.AOF.isBroken() ||
 		p.s.Cfg.Save != "" && p.s.KS.Stats.Dirty > 0
 }
 

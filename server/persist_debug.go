@@ -12,9 +12,9 @@ import (
 func (p *Files) debug() []debugCommand {
 	return []debugCommand{
 		{"aof-flush-sleep", "<microseconds>",
-			"Makes the server sleep before each write to the append only file.", 1, 1, p.aof.slowFlush},
+			"Makes the server sleep before each write to the append only file.", 1, 1, p.AOF.slowFlush},
 		{"loadaof", "",
-			"Deletes all keys and loads the append only file again.", 0, 0, p.aof.loadAgain},
+			"Deletes all keys and loads the append only file again.", 0, 0, p.AOF.loadAgain},
 		{"reload", "[MERGE] [NOFLUSH] [NOSAVE]",
 			"Saves all keys and functions to the RDB file, deletes them and loads them again.", 0, 3, p.reload},
 	}

@@ -19,7 +19,7 @@ import (
 type Files struct {
 	s        *Server
 	Disk     disk.FS
-	hooks    fileHooks
+	Hooks    fileHooks
 	history  historyHooks
 	Stopping *Stopping
 
@@ -36,7 +36,7 @@ type Files struct {
 	loaded, expired int64 // keys, when a file was loaded last
 
 	background background
-	aof        appendOnly
+	AOF        appendOnly
 	pace       savePace   // of what is under way
 	saveDelay  *rdb.Delay // of its keys
 }
@@ -49,29 +49,29 @@ func NewFiles(s *Server) *Files {
 	if !s.Cfg.SystemFiles || s.Cfg.LabDisk {
 		p.Disk = disk.NewSim(s.Cfg.Seed)
 	}
-	p.aof.p, p.aof.rewrite.took = p, -1
+	p.AOF.p, p.AOF.rewrite.took = p, -1
 	return p
 }
 
 // startAgain makes the state that NewFiles makes, for LAB CRASH. The disk stays, with those who look at it.
 func (p *Files) startAgain() {
 	p.stopTimer()
-	disk, back, hooks, history, stopping := p.Disk, p.back, p.hooks, p.history, p.Stopping
+	disk, back, hooks, history, stopping := p.Disk, p.back, p.Hooks, p.history, p.Stopping
 	*p = *NewFiles(p.s)
-	p.Disk, p.back, p.hooks, p.history, p.Stopping, p.aof.p = disk, back, hooks, history, stopping, p
+	p.Disk, p.back, p.Hooks, p.history, p.Stopping, p.AOF.p = disk, back, hooks, history, stopping, p
 }
 
 // Part is the place of the files in a pass.
-func (p *Files) Part() part {
-	return part{
-		self: p, configured: p.configured,
+func (p *Files) Part() Part {
+	return Part{
+		Self: p, configured: p.configured,
 		cron: func() (again bool) {
 			p.cron()
 			return p.waits()
 		},
 		advance: p.advance, flushed: p.flushed, beforeReplies: p.flush, longestSleep: p.longestSleep,
 		info: map[string]func(r *report){"persistence": p.info}, debug: p.debug(),
-		last: p.endLoading, end: p.End,
+		last: p.endLoading, End: p.End,
 	}
 }
 
@@ -85,7 +85,7 @@ func (p *Files) Folder() string {
 }
 
 // shares reports whether other masters of the process use the same disk.
-func (p *Files) shares() bool { return p.s.nodeCount > 1 && !p.s.Cfg.LabDisk }
+func (p *Files) shares() bool { return p.s.NodeCount > 1 && !p.s.Cfg.LabDisk }
 
 // now is the time in ms by which the append only file is fsynced. In a lab that is the lab's time, and it never goes
 // back.
@@ -94,7 +94,7 @@ func (p *Files) now() int64 { return p.s.Ex.Clock.Timeline(p.s.Ex.Now.Mono)/1e6 
 // clockBack keeps the time of the append only file going forward when the clock goes back by ns. The next fsync of
 // everysec comes a second later, however long ago the last one was: so a test that sets its clock sees the same always.
 func (p *Files) clockBack(ns int64) {
-	if w := p.aof.writer; w != nil {
+	if w := p.AOF.Writer; w != nil {
 		w.Begin(p.now())
 	}
 	p.back += ns / 1e6
@@ -126,8 +126,8 @@ func (p *Files) reserve() error {
 // End aborts what is under way in the background, ends the append only file, and lets other servers use the folder.
 func (p *Files) End() {
 	p.abortBackground()
-	p.aof.abortRewrite()
-	p.aof.end()
+	p.AOF.abortRewrite()
+	p.AOF.end()
 	p.release()
 	p.reserved, p.release = "", func() {}
 }
@@ -151,7 +151,7 @@ func (p *Files) exists() (bool, error) {
 // Start loads what there is. With the system's files, Run does that in its first passes: the server listens already. A
 // disk in memory has nothing to wait for.
 func (p *Files) Start() error {
-	if err := p.aof.refused(); err != nil && p.s.Cfg.AppendOnly {
+	if err := p.AOF.refused(); err != nil && p.s.Cfg.AppendOnly {
 		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. Exiting", err)}
 	}
 	if p.s.LoadsInRun {

@@ -12,7 +12,7 @@ type fileHooks struct {
 	endSync  func()                                                   // ends the fsync that is under way
 	beside   func(job func())                                         // does what a goroutine would do in the background
 	isBehind func() bool                                              // something of the disk waits for the next pass
-	appended func(before, after aof.State, failed error, began int64) // while the trace records details
+	Appended func(before, after aof.State, failed error, began int64) // while the trace records details
 }
 
 // slowDisk reports whether somebody decides how long the disk takes.

@@ -14,7 +14,7 @@ func (p *Files) info(r *report) {
 	if b.snapshot != nil {
 		isSaving, current = 1, p.unix()-b.began
 	}
-	if snapshot := p.underWay(); snapshot != nil {
+	if snapshot := p.UnderWay(); snapshot != nil {
 		if all, copied = snapshot.Keys(); all > 0 {
 			percent = 100 * float64(copied) / float64(all)
 		}
@@ -22,7 +22,7 @@ func (p *Files) info(r *report) {
 	if p.s.Ex.Refusals.Has(command.SaveFailed) {
 		status = "err"
 	}
-	a := &p.aof
+	a := &p.AOF
 	isRewriting, currentRewrite, rewriteStatus := 0, int64(-1), "ok"
 	if a.rewrite.snapshot != nil {
 		isRewriting, currentRewrite = 1, p.unix()-a.rewrite.began
@@ -47,8 +47,8 @@ func (p *Files) info(r *report) {
 		"module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
 	if a.isOn() {
 		var st aof.State
-		if a.writer != nil {
-			st = a.writer.State()
+		if a.Writer != nil {
+			st = a.Writer.State()
 		}
 		r.fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", OneIf(a.rewrite.isWanted),
 			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", OneIf(st.Syncing), "aof_delayed_fsync", st.Delayed)
@@ -81,7 +81,7 @@ func (p *Files) infoLoading(r *report) {
 }
 
 func (a *appendOnly) writeStatus() string {
-	if a.writer != nil && a.writer.Err() != nil {
+	if a.Writer != nil && a.Writer.Err() != nil {
 		return "err"
 	}
 	return "ok"

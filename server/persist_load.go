@@ -52,8 +52,8 @@ func (p *Files) advise(err error) {
 	case !p.s.Cfg.SystemFiles:
 	case errors.As(err, &commands):
 		path := commands.File
-		if filepath.Dir(path) == p.aof.folder.Path {
-			path = p.aof.folder.Path
+		if filepath.Dir(path) == p.AOF.folder.Path {
+			path = p.AOF.folder.Path
 		}
 		p.s.Log('#', "miniredisd check --fix %s says what is whole, and writes it to a copy", absolute(path))
 	case errors.As(err, &keys):

@@ -53,8 +53,8 @@ type progress struct {
 	debt int // microseconds that keys are still to be delayed
 }
 
-// loads reports whether the server's own files are being loaded.
-func (p *Files) loads() bool { return p.loading != nil }
+// Loads reports whether the server's own files are being loaded.
+func (p *Files) Loads() bool { return p.loading != nil }
 
 // loadBeside calls load as a coroutine, and done when it is over.
 func (p *Files) loadBeside(load func() error, done func(err error)) {

@@ -34,7 +34,7 @@ func (p *Files) reload(c *command.Call, options [][]byte) error {
 			return errReloadOption
 		}
 	}
-	if p.aof.isOn() && (!save || !flush || merge) { // the append only file would not know of what the RDB file has
+	if p.AOF.isOn() && (!save || !flush || merge) { // the append only file would not know of what the RDB file has
 		return store.Error("ERR DEBUG RELOAD with options is not supported by miniredisd with appendonly yes")
 	}
 	c.NotAsItCame()
@@ -75,13 +75,13 @@ func (p *Files) saveAndLoad(save, flush, merge bool) error {
 
 // loadFor makes the client of a command wait for load, which begins when the commands of the pass are executed.
 func (p *Files) loadFor(c *command.Call, load func() error) {
-	w, ex := waiter{p.s.running, c.Sess.Commands}, p.s.Ex
+	w, ex := waiter{p.s.Running, c.Sess.Commands}, p.s.Ex
 	c.Await(func(out *resp.Writer) { out.Error(errGivenUp.Error()) })
 	answer := func(err error) {
 		if !w.isOn() {
 			return
 		}
-		p.s.Ex.Answer(&w.by.sess, func(out *resp.Writer) {
+		p.s.Ex.Answer(&w.by.Sess, func(out *resp.Writer) {
 			if err != nil {
 				out.Error(err.Error())
 				return
@@ -89,11 +89,11 @@ func (p *Files) loadFor(c *command.Call, load func() error) {
 			out.Status("OK")
 		})
 	}
-	p.s.deferred = append(p.s.deferred, func() {
+	p.s.Deferred = append(p.s.Deferred, func() {
 		switch {
 		case p.s.Ex != ex: // LAB CRASH has come first: these are other keys
 			answer(errGivenUp)
-		case p.loads():
+		case p.Loads():
 			answer(p.s.Ex.Table.ErrLoading())
 		case p.s.LoadsInRun:
 			p.loadBeside(load, answer)

@@ -40,15 +40,15 @@ const (
 
 // BGREWRITEAOF (aof.c: bgrewriteaofCommand)
 func (p *Files) bgrewriteaof(c *command.Call) error {
-	r := &p.aof.rewrite
+	r := &p.AOF.rewrite
 	switch {
 	case r.snapshot != nil:
 		return errRewriting
-	case p.underWay() != nil || c.Ex.Depth > 0:
+	case p.UnderWay() != nil || c.Ex.Depth > 0:
 		r.isWanted, r.failures = true, 0
 		c.Status("Background append only file rewriting scheduled")
 		return nil
-	case p.aof.beginRewrite() != nil:
+	case p.AOF.beginRewrite() != nil:
 		return errRewrite
 	}
 	c.Status("Background append only file rewriting started")
@@ -65,7 +65,7 @@ func (a *appendOnly) beginRewrite() error {
 		return err
 	}
 	r.count++
-	p.s.stats.Forks++
+	p.s.Stats.Forks++
 	a.at.now = false
 	saving, job, keep, on := p.savingBase(), r.job, p.s.Cfg.AOFDisableAutoGC, p.forBase()
 	write := func(fill func(to io.Writer) error) error {
@@ -83,8 +83,8 @@ func (a *appendOnly) beginRewrite() error {
 	p.s.Log('*', "Background append only file rewriting started")
 	r.snapshot, r.began, r.isWanted = begun, p.unix(), false
 	p.pace = savePace{last: p.s.Ex.Clock.Mono()}
-	if p.hooks.slowDisk() {
-		p.hooks.beside(func() { a.rewritten(begun.Finish()) })
+	if p.Hooks.slowDisk() {
+		p.Hooks.beside(func() { a.rewritten(begun.Finish()) })
 	}
 	return nil
 }
@@ -96,13 +96,13 @@ func (a *appendOnly) turn() (err error) {
 	}
 	kind := aof.Alone
 	switch {
-	case a.writer != nil:
+	case a.Writer != nil:
 		kind = aof.Chained
-		err := a.writer.Drain(a.p.now())
+		err := a.Writer.Drain(a.p.now())
 		if err != nil { // with always the server ends before its next reply
 			return err
 		}
-		if a.writer.Broken() {
+		if a.Writer.Broken() {
 			kind = aof.Apart
 		}
 	case a.waits:
@@ -118,12 +118,12 @@ func (a *appendOnly) turn() (err error) {
 	}
 	switch {
 	case kind == aof.Alone:
-	case a.writer == nil:
+	case a.Writer == nil:
 		a.before, a.base = 0, 0
 		a.write(part, 0)
 	default:
-		a.before += a.writer.State().Size
-		a.writer.Turn(part)
+		a.before += a.Writer.State().Size
+		a.Writer.Turn(part)
 		a.feed()
 	}
 	a.rewrite.job, a.rewrite.kind, a.manifest = job, kind, job.Manifest
@@ -162,11 +162,11 @@ func (a *appendOnly) rewritten(err error) {
 	case err == nil:
 		log('*', "Background AOF rewrite terminated with success")
 		r.failed, r.failures = false, 0
-		if a.writer != nil {
-			a.writer.Trust()
+		if a.Writer != nil {
+			a.Writer.Trust()
 			a.waits = false
 			a.before = r.job.Bytes
-			a.base = a.before + a.writer.State().Size
+			a.base = a.before + a.Writer.State().Size
 		}
 		log('*', "Background AOF rewrite finished successfully")
 		return
@@ -182,7 +182,7 @@ func (a *appendOnly) rewritten(err error) {
 		return
 	}
 	log('*', "Removing the temp incr aof file %s in the background", a.folder.TemporaryPart())
-	a.writer.Drop()
+	a.Writer.Drop()
 	if a.waits {
 		a.unlisten()
 		r.isWanted = true
@@ -193,7 +193,7 @@ func (a *appendOnly) rewritten(err error) {
 func (a *appendOnly) unlisten() {
 	ex := a.p.s.Ex
 	ex.Propagation.Listen(nil)
-	a.writer = nil
+	a.Writer = nil
 	ex.Refusals.Set(command.AOFFailed, false)
 	a.at = appended{appended: a.at.appended, synced: a.at.synced}
 	a.p.history.fsynced() // whoever waits gets an error
@@ -217,12 +217,12 @@ func (a *appendOnly) beginWanted() {
 // mendsNow reports whether the file is to be made whole: a second after a failed fsync.
 func (a *appendOnly) mendsNow() bool { return a.isBroken() && a.p.now()-a.brokenSince >= 1000 }
 
-func (a *appendOnly) isBroken() bool { return a.writer != nil && a.writer.Broken() }
+func (a *appendOnly) isBroken() bool { return a.Writer != nil && a.Writer.Broken() }
 
 // beginDue begins a rewrite if the file has grown enough since the last one.
 func (a *appendOnly) beginDue() {
 	cfg := a.p.s.Cfg
-	if a.writer == nil || a.waits || cfg.AutoAOFRewritePercentage == 0 {
+	if a.Writer == nil || a.waits || cfg.AutoAOFRewritePercentage == 0 {
 		return
 	}
 	size := a.size()
@@ -236,10 +236,10 @@ func (a *appendOnly) beginDue() {
 
 // size is that of all parts.
 func (a *appendOnly) size() int64 {
-	if a.writer == nil {
+	if a.Writer == nil {
 		return 0
 	}
-	return a.before + a.writer.State().Size
+	return a.before + a.Writer.State().Size
 }
 
 const (

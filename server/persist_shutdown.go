@@ -39,11 +39,11 @@ type Stopping struct {
 }
 
 // Part is the place of an end that waits in a pass.
-func (e *Stopping) Part() part {
-	return part{self: e, advance: e.advance, inScript: e.advance, terminate: e.terminate, info: map[string]func(r *report){
+func (e *Stopping) Part() Part {
+	return Part{Self: e, advance: e.advance, inScript: e.advance, terminate: e.terminate, info: map[string]func(r *report){
 		"shutdown_in_milliseconds": func(r *report) {
 			if e.on {
-				r.fields("shutdown_in_milliseconds", (e.until-e.s.now)/1e6)
+				r.fields("shutdown_in_milliseconds", (e.until-e.s.Now)/1e6)
 			}
 		},
 	}}
@@ -95,7 +95,7 @@ func (e *Stopping) shutdown(c *command.Call) error {
 	if !e.finish(how) {
 		return errShutdown
 	}
-	s.running.sess.CloseAfterReply = true
+	s.Running.Sess.CloseAfterReply = true
 	s.Listeners.Close() // a client that loses its connection must not get a new one
 	return nil
 }
@@ -128,14 +128,14 @@ func (e *Stopping) begin(how shutdownWords, cuts bool) bool {
 	if cuts || how.now || timeout == 0 || e.p.history.haveAll() {
 		return false
 	}
-	e.on, e.how, e.until = true, how, s.Ex.Clock.Mono()+int64(timeout) // Server.now stands still during a script
+	e.on, e.how, e.until = true, how, s.Ex.Clock.Mono()+int64(timeout) // Server.Now stands still during a script
 	e.timer = s.Loop.After(timeout, func() time.Duration { return 0 }) // advance looks at the time
 	switch {
 	case s.Ex.Refusals.Has(command.Pauses):
 	case s.Ex.Depth > 0: // a slow script runs
 		e.p.history.ask()
 	default:
-		s.deferred = append(s.deferred, e.p.history.ask)
+		s.Deferred = append(s.Deferred, e.p.history.ask)
 	}
 	s.pausing.begin(byShutdown, command.PausesWrites, forever)
 	s.Log('*', "Waiting for replicas before shutting down.")
@@ -144,7 +144,7 @@ func (e *Stopping) begin(how shutdownWords, cuts bool) bool {
 
 // await makes the client of a SHUTDOWN wait for its end.
 func (e *Stopping) await(c *command.Call) {
-	e.waits = append(e.waits, waiter{e.s.running, c.Sess.Commands})
+	e.waits = append(e.waits, waiter{e.s.Running, c.Sess.Commands})
 	c.Await(func(out *resp.Writer) { out.Error(string(errShutdown)) })
 }
 
@@ -172,7 +172,7 @@ func (e *Stopping) cancel() {
 	}
 	for _, w := range e.waits {
 		if w.isOn() {
-			e.s.Ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Error(string(errShutdown)) })
+			e.s.Ex.Answer(&w.by.Sess, func(out *resp.Writer) { out.Error(string(errShutdown)) })
 		}
 	}
 	e.Asked.Store(false)
@@ -189,7 +189,7 @@ func (e *Stopping) finish(how shutdownWords) bool {
 		s.Log('#', "A save in the background is in progress. Aborting it!")
 		e.p.abortBackground()
 	}
-	if !e.p.aof.mayEnd(how.force) {
+	if !e.p.AOF.mayEnd(how.force) {
 		s.Log('#', "Errors trying to shut down the server. Check the logs for more information.")
 		return false
 	}

@@ -12,13 +12,13 @@ import (
 func (p *Files) configured(name string) error {
 	switch name {
 	case "appendonly":
-		return p.aof.setAppendOnly()
+		return p.AOF.setAppendOnly()
 	case "rdb-key-save-delay":
 		p.saveDelay.Set(p.s.Cfg.RDBKeySaveDelay)
 	case "aof-disable-auto-gc":
-		p.aof.clean()
+		p.AOF.clean()
 	case "appendfsync":
-		p.aof.follow(p.s.Cfg)
+		p.AOF.follow(p.s.Cfg)
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func (a *appendOnly) setAppendOnly() error {
 }
 
 // isOn reports whether there is an append only file, or will be one with the first base.
-func (a *appendOnly) isOn() bool { return a.writer != nil || a.waits }
+func (a *appendOnly) isOn() bool { return a.Writer != nil || a.waits }
 
 // switchOn begins with a base of what the keyspace is now. Until it is complete, nothing of the file counts (aof.c:
 // startAppendOnly).
@@ -69,8 +69,8 @@ func (a *appendOnly) switchOn() error {
 func (a *appendOnly) switchOff() {
 	a.abortRewrite()
 	a.waits, a.rewrite.isWanted = false, false
-	if a.writer != nil {
-		if err := a.writer.Close(); err != nil {
+	if a.Writer != nil {
+		if err := a.Writer.Close(); err != nil {
 			a.p.s.Log('#', "Fail to fsync the AOF file: %v", err)
 		}
 	}
@@ -102,8 +102,8 @@ func (a *appendOnly) loadAgain(c *command.Call, _ [][]byte) error {
 
 func (a *appendOnly) drainAndLoad() error {
 	err := a.ready()
-	if err == nil && a.writer != nil && !a.writer.Broken() {
-		err = a.writer.Drain(a.p.now())
+	if err == nil && a.Writer != nil && !a.Writer.Broken() {
+		err = a.Writer.Drain(a.p.now())
 	}
 	var m *aof.Manifest
 	if err == nil {
@@ -127,7 +127,7 @@ func (a *appendOnly) loadInPlace(m *aof.Manifest) error {
 	ex.Propagation.Listen(nil)
 	ex.Empty()
 	_, err := a.load(func(l *aof.Loading) error { return a.loadParts(l, m) })
-	if a.writer != nil {
+	if a.Writer != nil {
 		a.feed()
 	}
 	return err

@@ -47,16 +47,16 @@ const rateWindow = int64(1600 * time.Millisecond)
 
 func (f *figures) sample() {
 	r := &f.rates
-	if busy := f.s.stats.Reads + f.s.stats.Writes; busy != r.busy || r.taken == 0 {
+	if busy := f.s.Stats.Reads + f.s.Stats.Writes; busy != r.busy || r.taken == 0 {
 		r.busy = busy // without requests, memory does not change
 		f.peakMem = max(f.peakMem, f.weighedMemory())
 	}
-	if r.taken > 0 && f.s.now <= r.back(1).at {
+	if r.taken > 0 && f.s.Now <= r.back(1).at {
 		return
 	}
 	r.taken++
-	*r.back(1) = sample{f.s.now, [rateCount]int64{
-		f.s.Ex.Stats.Commands, f.s.stats.NetIn, f.s.stats.NetOut, f.s.stats.Passes, f.s.stats.Busy,
+	*r.back(1) = sample{f.s.Now, [rateCount]int64{
+		f.s.Ex.Stats.Commands, f.s.Stats.NetIn, f.s.Stats.NetOut, f.s.Stats.Passes, f.s.Stats.Busy,
 	}}
 }
 
@@ -80,19 +80,19 @@ func (r *rates) mean(i int) float64 {
 
 // countPass ends a pass and counts it.
 func (s *Server) countPass() {
-	s.asleep = s.Ex.Clock.Mono()
-	took := s.asleep - s.now
-	s.stats.Busy += took
-	s.stats.LongestPass = max(s.stats.LongestPass, took)
-	s.stats.MostCommands = max(s.stats.MostCommands, s.Ex.Stats.Commands-s.before)
+	s.Asleep = s.Ex.Clock.Mono()
+	took := s.Asleep - s.Now
+	s.Stats.Busy += took
+	s.Stats.LongestPass = max(s.Stats.LongestPass, took)
+	s.Stats.MostCommands = max(s.Stats.MostCommands, s.Ex.Stats.Commands-s.before)
 }
 
 // countTraffic adds what c's connection has counted (networking.c: readQueryFromClient, writeToClient).
-func (s *Server) countTraffic(c *client) {
-	s.stats.NetIn += c.NetIn
-	s.stats.NetOut += c.NetOut
-	if c.sess.Replica {
-		s.stats.ReplicaOut += c.NetOut
+func (s *Server) countTraffic(c *Client) {
+	s.Stats.NetIn += c.NetIn
+	s.Stats.NetOut += c.NetOut
+	if c.Sess.Replica {
+		s.Stats.ReplicaOut += c.NetOut
 	}
 	c.netIn += c.NetIn
 	c.CountedNetOut += c.NetOut

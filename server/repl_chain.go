@@ -20,11 +20,11 @@ import (
 // remembers the old one with its end. Its replicas come again, hear of the new ID, and go on.
 
 // isTop reports whether this server is a master, so that the stream is its own.
-func (r *replicas) isTop() bool { return r.s.Follow.host == "" }
+func (r *replicas) isTop() bool { return r.s.Follow.Host == "" }
 
 // relay adds bytes of the master's stream, which were executed.
 func (r *replicas) relay(b []byte) {
-	if r.stream.Active {
+	if r.Stream.Active {
 		r.feed(b)
 	}
 }
@@ -43,19 +43,19 @@ func (r *replicas) adopt(at follow.Position) {
 	if at.ID == "" {
 		at = follow.Position{ID: r.newID()}
 	}
-	r.stream.Adopt(at.ID, at.Offset)
+	r.Stream.Adopt(at.ID, at.Offset)
 	r.watch()
 }
 
 // goOnAs notes that the master goes on with the history, and how it is called from here on (replication.c:
 // slaveTryPartialResynchronization).
 func (r *replicas) goOnAs(id string) {
-	if id != r.stream.ID {
-		r.stream.Shift(id)
+	if id != r.Stream.ID {
+		r.Stream.Shift(id)
 		r.closeAll() // they come again for the new ID
 	}
-	if !r.stream.Active {
-		r.stream.Resume()
+	if !r.Stream.Active {
+		r.Stream.Resume()
 	}
 	r.watch()
 }
@@ -63,7 +63,7 @@ func (r *replicas) goOnAs(id string) {
 // takeOver makes the stream that of this server, which becomes a master. Whoever has the same data can go on here
 // (replication.c: replicationUnsetMaster).
 func (r *replicas) takeOver() {
-	st := &r.stream
+	st := &r.Stream
 	st.Shift(r.newID())
 	r.s.Log('*', "Setting secondary replication ID to %s, valid up to offset: %d. New replication ID is %s", st.ID2,
 		st.Second, st.ID)
@@ -78,12 +78,12 @@ func (r *replicas) takeOver() {
 func (r *replicas) reset() {
 	r.closeAll()
 	r.s.Ex.Propagation.Replicate(nil)
-	r.stream.End(r.newID())
+	r.Stream.End(r.newID())
 }
 
 // closeAll closes all replicas (replication.c: disconnectSlaves).
 func (r *replicas) closeAll() {
-	for _, c := range r.all {
+	for _, c := range r.All {
 		r.s.close(c)
 	}
 }
@@ -93,13 +93,13 @@ func (r *replicas) closeAll() {
 // Each promotion makes a new ID, so a history whose ID this server has made has no other master.
 
 // isMyMaster reports whether a client is the server that this one follows, as far as it has told where it listens.
-func (r *replicas) isMyMaster(c *client) bool {
+func (r *replicas) isMyMaster(c *Client) bool {
 	f := &r.s.Follow
-	if f.link == nil {
+	if f.Link == nil {
 		return false
 	}
-	host, _, err := net.SplitHostPort(f.link.addr)
-	return err == nil && replicaOf(c).port == int64(f.port) && replicaOf(c).host(c) == host
+	host, _, err := net.SplitHostPort(f.Link.addr)
+	return err == nil && ReplicaOf(c).port == int64(f.port) && ReplicaOf(c).host(c) == host
 }
 
 // isOwn reports whether a history began at this server.
@@ -113,13 +113,13 @@ func (r *replicas) newID() string {
 
 // place is what a file says of its keys' place in the history (rdb.c: rdbPopulateSaveInfo).
 func (r *replicas) place() *rdb.Replication {
-	st, f := &r.stream, &r.s.Follow
+	st, f := &r.Stream, &r.s.Follow
 	db, whole := 0, true
 	switch {
 	case r.isTop() && st.Active:
 		db, whole = r.s.Ex.Propagation.Selected()
 	case f.isUp():
-		db = f.link.client.sess.DB
+		db = f.Link.Client.Sess.DB
 	case f.known:
 		db = f.db
 	default:
@@ -137,7 +137,7 @@ func (r *replicas) restore(from rdb.Replication) (goesOn bool) {
 	if from.ID == "" {
 		return false
 	}
-	st := &r.stream
+	st := &r.Stream
 	st.ID, st.Offset = from.ID, from.Offset
 	if r.s.Cfg.ReplicaOf != "" {
 		r.s.Follow.known, r.s.Follow.db = true, from.DB
@@ -163,7 +163,7 @@ func (r *replicas) debug() []debugCommand {
 // changeID is DEBUG CHANGE-REPL-ID (replication.c: changeReplicationId).
 func (r *replicas) changeID(c *command.Call, _ [][]byte) error {
 	r.s.Log('*', "Changing replication IDs after receiving change-repl-id")
-	r.stream.ID, r.stream.ID2, r.stream.Second = r.newID(), replication.NoID, -1
+	r.Stream.ID, r.Stream.ID2, r.Stream.Second = r.newID(), replication.NoID, -1
 	r.s.Follow.known = false
 	c.OK()
 	return nil
@@ -171,7 +171,7 @@ func (r *replicas) changeID(c *command.Call, _ [][]byte) error {
 
 // replicate is DEBUG REPLICATE.
 func (r *replicas) replicate(c *command.Call, args [][]byte) error {
-	if r.isTop() && r.stream.Active {
+	if r.isTop() && r.Stream.Active {
 		r.feed(resp.AppendRequest(nil, args...))
 	}
 	c.OK()

@@ -124,7 +124,7 @@ func (v *failover) check(want *failover, ms int64) error {
 		return errFailoverTwice
 	case !r.isTop():
 		return errFailoverReplica
-	case len(r.all) == 0:
+	case len(r.All) == 0:
 		return errFailoverAlone
 	case want.force && (ms == 0 || want.host == ""):
 		return errFailoverForce
@@ -134,16 +134,16 @@ func (v *failover) check(want *failover, ms int64) error {
 	switch target := r.find(want.host, want.port); {
 	case target == nil:
 		return errFailoverNoTarget
-	case replicaOf(target).state != online:
+	case ReplicaOf(target).state != online:
 		return errFailoverOffline
 	}
 	return nil
 }
 
 // find returns the replica with an address (replication.c: findReplica).
-func (r *replicas) find(host string, port int64) *client {
-	for _, c := range r.all {
-		if !c.closed && replicaOf(c).port == port && strings.EqualFold(replicaOf(c).host(c), host) {
+func (r *replicas) find(host string, port int64) *Client {
+	for _, c := range r.All {
+		if !c.Closed && ReplicaOf(c).port == port && strings.EqualFold(ReplicaOf(c).host(c), host) {
 			return c
 		}
 	}
@@ -165,9 +165,9 @@ func (v *failover) advance() {
 		v.handOver()
 		return
 	}
-	for _, c := range v.s.Replicas.all {
-		rep := replicaOf(c)
-		if c.closed || rep.state != online || rep.acked != v.s.Replicas.stream.Offset {
+	for _, c := range v.s.Replicas.All {
+		rep := ReplicaOf(c)
+		if c.Closed || rep.state != online || rep.Acked != v.s.Replicas.Stream.Offset {
 			continue
 		}
 		if v.host == "" || c == v.s.Replicas.find(v.host, v.port) {
@@ -224,13 +224,13 @@ func (v *failover) takeOver(c *command.Call) error {
 	switch {
 	case s.Replicas.isTop():
 		return errNotMaster
-	case !strings.EqualFold(string(c.Args[1]), s.Replicas.stream.ID):
+	case !strings.EqualFold(string(c.Args[1]), s.Replicas.Stream.ID):
 		return errOtherHistory
-	case c.Sess.Index >= 0 && replicaOf(s.running) != nil && s.link.refuses(s.running) != nil:
-		return s.link.refuses(s.running) // before the promotion: the refusal makes the other server a master again
+	case c.Sess.Index >= 0 && ReplicaOf(s.Running) != nil && s.Link.Refuses(s.Running) != nil:
+		return s.Link.Refuses(s.Running) // before the promotion: the refusal makes the other server a master again
 	}
 	s.Follow.promote()
-	s.Log('*', "MASTER MODE enabled (failover request from '%s')", s.clients.describe(s.clients.of(c.Sess)))
+	s.Log('*', "MASTER MODE enabled (failover request from '%s')", s.Clients.describe(s.Clients.of(c.Sess)))
 	return nil
 }
 

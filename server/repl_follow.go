@@ -22,18 +22,18 @@ import (
 // So everything that a master causes happens where commands are executed, between those of clients.
 type following struct {
 	s    *Role
-	host string // of the master, "" if this server is a master
+	Host string // of the master, "" if this server is a master
 	port int
 
-	// What is executed is the history of replicas.stream: its ID, and its offset.
+	// What is executed is the history of replicas.Stream: its ID, and its offset.
 	known   bool   // the master may go on after it (server.h: cached_master)
 	db      int    // that the stream has selected
 	partial []byte // of the stream: a transaction whose end has not come
 
 	own ownKeys
 
-	link      *link    // nil between two connections
-	sync      *syncing // a full synchronization under way, or nil
+	Link      *link    // nil between two connections
+	Sync      *syncing // a full synchronization under way, or nil
 	timer     *reactor.Timer
 	asking    *asking        // for the address of the master, or nil
 	computing sync.WaitGroup // for the handshakes of TLS, and for asking
@@ -73,12 +73,12 @@ const (
 // REPLICAOF host port | NO ONE (replication.c: replicaofCommand)
 // SLAVEOF host port | NO ONE (replication.c: replicaofCommand)
 func (f *following) replicaOf(c *command.Call) error {
-	by := f.s.clients.describe(f.s.clients.of(c.Sess))
+	by := f.s.Clients.describe(f.s.Clients.of(c.Sess))
 	if f.s.failover.state != noFailover {
 		return errFailingOver
 	}
 	if is(c.Args[1], "no") && is(c.Args[2], "one") {
-		if f.host != "" {
+		if f.Host != "" {
 			f.promote()
 			f.s.Log('*', "MASTER MODE enabled (user request from '%s')", by)
 		}
@@ -94,7 +94,7 @@ func (f *following) replicaOf(c *command.Call) error {
 		return errMasterPort
 	case f.s.Bubble != nil && !f.isSelf(host, int(port)) && peerAt(f.s, host, int(port)) == nil:
 		return errBubbleLink
-	case f.host != "" && strings.EqualFold(f.host, host) && f.port == int(port):
+	case f.Host != "" && strings.EqualFold(f.Host, host) && f.port == int(port):
 		f.s.Log('*', "REPLICAOF would result into synchronization with the master we are already connected with. "+
 			"No operation performed.")
 		c.Status(alreadyFollows)
@@ -113,7 +113,7 @@ func (f *following) Start() error {
 	host, port, ok := strings.Cut(f.s.Cfg.ReplicaOf, " ")
 	n, err := strconv.Atoi(port)
 	switch {
-	case !ok || err != nil || f.host != "":
+	case !ok || err != nil || f.Host != "":
 		return nil
 	case f.isSelf(host, n):
 		return errOwnMaster
@@ -130,15 +130,15 @@ func (f *following) Start() error {
 // replicationSetMaster).
 func (f *following) follow(host string, port int) {
 	f.leave()
-	if f.host == "" {
-		f.s.link.demoted(port)
+	if f.Host == "" {
+		f.s.Link.demoted(port)
 		f.timer = f.s.Loop.After(replPeriod, f.tick)
 		f.s.Replicas.demote()
 		f.known, f.db = true, 0 // the new master begins with SELECT
 		f.doubtExec()
 	}
 	f.endWaits()
-	f.host, f.port = host, port
+	f.Host, f.port = host, port
 	f.s.Cfg.ReplicaOf = host + " " + strconv.Itoa(port)
 	f.configure()
 	f.s.Replicas.countGood()
@@ -155,7 +155,7 @@ func (f *following) doubtExec() {
 	}
 	f.known = !ex.HasHalf()
 	dirty := f.s.KS.Stats.Dirty
-	f.s.deferred = append(f.s.deferred, func() { f.known = f.known && f.s.KS.Stats.Dirty == dirty })
+	f.s.Deferred = append(f.s.Deferred, func() { f.known = f.known && f.s.KS.Stats.Dirty == dirty })
 }
 
 // promote makes the server a master. Its data go on with a new ID. The old one counts up to here (replication.c:
@@ -163,8 +163,8 @@ func (f *following) doubtExec() {
 func (f *following) promote() {
 	f.leave()
 	f.s.Loop.Cancel(f.timer)
-	f.s.link.promoted()
-	f.host, f.s.Cfg.ReplicaOf, f.known, f.downSince = "", "", false, 0
+	f.s.Link.promoted()
+	f.Host, f.s.Cfg.ReplicaOf, f.known, f.downSince = "", "", false, 0
 	f.s.Replicas.takeOver()
 	f.configure()
 	f.s.Replicas.countGood()
@@ -174,26 +174,26 @@ func (f *following) promote() {
 func (f *following) leave() {
 	f.stopAsking()
 	f.abortSync()
-	if f.link != nil {
+	if f.Link != nil {
 		f.hangUp()
 	}
 }
 
 // stop makes the server what it was before start, for LAB CRASH.
 func (f *following) stop() {
-	if f.host == "" {
+	if f.Host == "" {
 		return
 	}
 	f.leave()
 	f.s.Loop.Cancel(f.timer)
-	f.host, f.known, f.db, f.downSince = "", false, 0, 0
+	f.Host, f.known, f.db, f.downSince = "", false, 0, 0
 	f.configure()
 }
 
 // diverge makes the link begin anew: a lab has put other keys in place of those of the master.
 func (f *following) diverge() {
 	f.forget()
-	if f.host != "" {
+	if f.Host != "" {
 		f.leave()
 	}
 }
@@ -207,7 +207,7 @@ func (f *following) forget() {
 
 // configure tells the executor what a replica may do.
 func (f *following) configure() {
-	cfg, r, follows := f.s.Cfg, &f.s.Ex.Refusals, f.host != ""
+	cfg, r, follows := f.s.Cfg, &f.s.Ex.Refusals, f.Host != ""
 	r.Set(command.IsReplica, follows)
 	r.Set(command.ReadOnlyReplica, follows && cfg.ReplicaReadOnly)
 	r.Set(command.StaleReplica, follows && !cfg.ReplicaServeStaleData && !f.isUp())
@@ -222,7 +222,7 @@ func (f *following) configure() {
 }
 
 // isUp reports whether the stream comes in (server.h: REPL_STATE_CONNECTED).
-func (f *following) isUp() bool { return f.link != nil && f.link.client != nil }
+func (f *following) isUp() bool { return f.Link != nil && f.Link.Client != nil }
 
 // tick notes that a second has passed. It is a timer.
 func (f *following) tick() (again time.Duration) {
@@ -234,19 +234,19 @@ func (f *following) tick() (again time.Duration) {
 func (f *following) end() {
 	f.stopAsking()
 	f.abortSync()
-	if f.link != nil && f.link.client == nil {
+	if f.Link != nil && f.Link.Client == nil {
 		f.hangUp()
 	}
-	f.link = nil
+	f.Link = nil
 	f.computing.Wait()
 }
 
 // endWaits ends the waits of all blocked clients, and closes them after the reply. Who waits for a lab waits on.
 func (f *following) endWaits() {
-	for _, c := range f.s.clients.byAge() {
-		if c.sess.Hold == command.Blocked && !f.s.link.waitsOn(c) {
-			f.s.Ex.Unblock(&c.sess, command.ErrRoleChanged)
-			c.sess.CloseAfterReply = true
+	for _, c := range f.s.Clients.byAge() {
+		if c.Sess.Hold == command.Blocked && !f.s.Link.waitsOn(c) {
+			f.s.Ex.Unblock(&c.Sess, command.ErrRoleChanged)
+			c.Sess.CloseAfterReply = true
 		}
 	}
 }
@@ -255,26 +255,26 @@ func (f *following) endWaits() {
 func (f *following) role(c *command.Call) {
 	c.Array(5)
 	c.BulkString("slave")
-	c.BulkString(f.host)
+	c.BulkString(f.Host)
 	c.Int(int64(f.port))
-	c.BulkString(f.state())
+	c.BulkString(f.State())
 	if f.isUp() {
-		c.Int(f.s.Replicas.stream.Offset)
+		c.Int(f.s.Replicas.Stream.Offset)
 	} else {
 		c.Int(-1)
 	}
 }
 
-// state is the name of what the link does.
-func (f *following) state() string {
+// State is the name of what the link does.
+func (f *following) State() string {
 	switch {
-	case f.link == nil && f.sync == nil:
+	case f.Link == nil && f.Sync == nil:
 		return "connect"
-	case f.sync != nil:
+	case f.Sync != nil:
 		return "sync"
-	case f.link.client != nil:
+	case f.Link.Client != nil:
 		return "connected"
-	case f.link.talk == nil:
+	case f.Link.Talk == nil:
 		return "connecting"
 	}
 	return "handshake"

@@ -7,22 +7,22 @@ func (f *following) info(to *report) {
 	cfg := f.s.Cfg
 	status, heard := "down", int64(-1)
 	if f.isUp() {
-		status, heard = "up", (f.s.now-f.link.heard)/1e9
+		status, heard = "up", (f.s.Now-f.Link.heard)/1e9
 	}
-	offset := f.s.Replicas.stream.Offset
+	offset := f.s.Replicas.Stream.Offset
 	if !f.known {
 		offset = 1
 	}
-	to.fields("master_host", f.host, "master_port", f.port, "master_link_status", status,
-		"master_last_io_seconds_ago", heard, "master_sync_in_progress", OneIf(f.sync != nil),
+	to.fields("master_host", f.Host, "master_port", f.port, "master_link_status", status,
+		"master_last_io_seconds_ago", heard, "master_sync_in_progress", OneIf(f.Sync != nil),
 		"slave_read_repl_offset", offset+f.readOnly(), "slave_repl_offset", offset)
-	if y := f.sync; y != nil {
+	if y := f.Sync; y != nil {
 		percent, silent := 0.0, int64(0)
 		if y.size > 0 {
 			percent = 100 * float64(y.read) / float64(y.size)
 		}
-		if f.link != nil {
-			silent = (f.s.now - f.link.heard) / 1e9
+		if f.Link != nil {
+			silent = (f.s.Now - f.Link.heard) / 1e9
 		}
 		total := max(y.size, 0)
 		to.fields("master_sync_total_bytes", total, "master_sync_read_bytes", y.read,
@@ -32,7 +32,7 @@ func (f *following) info(to *report) {
 	if !f.isUp() {
 		since := int64(-1)
 		if f.downSince > 0 {
-			since = f.s.persist.unix() - f.downSince
+			since = f.s.Persist.unix() - f.downSince
 		}
 		to.fields("master_link_down_since_seconds", since)
 	}
@@ -43,7 +43,7 @@ func (f *following) info(to *report) {
 // readOnly is how many bytes of the stream were read and are not executed.
 func (f *following) readOnly() (n int64) {
 	if f.isUp() {
-		n = int64(len(f.partial) + f.link.talk.Unread())
+		n = int64(len(f.partial) + f.Link.Talk.Unread())
 	}
 	return n
 }

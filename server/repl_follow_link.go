@@ -20,12 +20,12 @@ import (
 // link is a connection to the master. Until the stream begins it has its socket for itself. Then the socket is also
 // that of a client, so that CLIENT LIST shows it and CLIENT KILL ends it.
 type link struct {
-	fd      int
+	FD      int
 	addr    string
 	tls     *ioworkers.TLS // nil without tls-replication
-	shaking *shaking       // its handshake, nil if that is over
-	talk    *follow.Link   // nil until it is connected
-	client  *client        // nil until the stream begins
+	Shaking *shaking       // its handshake, nil if that is over
+	Talk    *follow.Link   // nil until it is connected
+	Client  *Client        // nil until the stream begins
 	chunk   []byte         // room for a read
 	unsent  []byte
 	ready   bool  // the socket has something to read, or is connected
@@ -46,12 +46,12 @@ func (f *following) connect() {
 	if f.asking != nil {
 		return
 	}
-	if to := peerAt(f.s, f.host, f.port); to != nil {
+	if to := peerAt(f.s, f.Host, f.port); to != nil {
 		f.began(f.connectTo(to))
-	} else if addr, err := netip.ParseAddr(f.host); err == nil {
+	} else if addr, err := netip.ParseAddr(f.Host); err == nil {
 		f.began(f.dial(addr))
 	} else {
-		f.ask(f.host)
+		f.ask(f.Host)
 	}
 }
 
@@ -61,7 +61,7 @@ func (f *following) began(l *link, err error) {
 		f.s.Log('#', "Unable to connect to MASTER: %v", err)
 		return
 	}
-	f.link = l
+	f.Link = l
 	f.s.Log('*', "MASTER <-> REPLICA sync started")
 }
 
@@ -112,7 +112,7 @@ func (f *following) dial(addr netip.Addr) (*link, error) {
 	unix.CloseOnExec(fd)
 	_ = unix.SetNonblock(fd, true)
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-	l := &link{fd: fd, addr: addrString(to), heard: f.s.now, chunk: make([]byte, linkChunk)}
+	l := &link{FD: fd, addr: addrString(to), heard: f.s.Now, chunk: make([]byte, linkChunk)}
 	err = unix.Connect(fd, to)
 	if err == nil || errors.Is(err, unix.EINPROGRESS) {
 		err = f.s.Loop.Watch(fd, reactor.Writable, func() { l.ready = true })
@@ -158,8 +158,8 @@ func (f *following) isSelf(host string, port int) bool {
 // connected goes on once there is a connection.
 func (f *following) connected(l *link) {
 	l.ready = false
-	f.s.Loop.Unwatch(l.fd, reactor.Writable)
-	if n, err := unix.GetsockoptInt(l.fd, unix.SOL_SOCKET, unix.SO_ERROR); err != nil || n != 0 {
+	f.s.Loop.Unwatch(l.FD, reactor.Writable)
+	if n, err := unix.GetsockoptInt(l.FD, unix.SOL_SOCKET, unix.SO_ERROR); err != nil || n != 0 {
 		f.fail('#', "Error condition on socket for SYNC: "+config.ErrorText(errors.Join(err, unix.Errno(n))))
 		return
 	}
@@ -173,7 +173,7 @@ func (f *following) connected(l *link) {
 
 // greet begins the conversation.
 func (f *following) greet(l *link) {
-	l.talk = follow.New(f.options())
+	l.Talk = follow.New(f.options())
 	l.stopped = true
 	f.watch(l, true)
 	f.flush(l)
@@ -188,7 +188,7 @@ func (f *following) options() follow.Options {
 		User: cfg.MasterUser, Password: cfg.MasterAuth, Port: cfg.ReplicaAnnouncePort, AnnounceIP: cfg.ReplicaAnnounceIP,
 		Failover: f.s.failover.state == handsOver, MaxRequest: int(cfg.QueryBufferLimit), Log: f.s.Log,
 	}
-	if st := &f.s.Replicas.stream; f.known {
+	if st := &f.s.Replicas.Stream; f.known {
 		o.From = follow.Position{ID: st.ID, Offset: st.Offset}
 	}
 	if o.Port == 0 {
@@ -210,25 +210,25 @@ func (f *following) watch(l *link, on bool) {
 	}
 	l.stopped = !on
 	if !on {
-		f.s.Loop.Unwatch(l.fd, reactor.Readable)
+		f.s.Loop.Unwatch(l.FD, reactor.Readable)
 		return
 	}
-	if err := f.s.Loop.Watch(l.fd, reactor.Readable, func() { l.ready = true }); err != nil {
+	if err := f.s.Loop.Watch(l.FD, reactor.Readable, func() { l.ready = true }); err != nil {
 		f.fail('#', err.Error())
 	}
 }
 
 // flush sends what there is to send. A socket without room gets it a second later.
 func (f *following) flush(l *link) {
-	l.unsent = append(l.unsent, l.talk.Output()...)
+	l.unsent = append(l.unsent, l.Talk.Output()...)
 	for len(l.unsent) > 0 {
 		n, err := l.write(l.unsent)
 		if n > 0 {
-			if f.s.trace.Detailed() {
-				f.s.link.told(l.unsent[:n])
+			if f.s.Trace.Detailed() {
+				f.s.Link.Told(l.unsent[:n])
 			}
 			l.unsent = l.unsent[n:]
-			f.s.stats.NetOut += int64(n)
+			f.s.Stats.NetOut += int64(n)
 		}
 		switch {
 		case err == nil || err == unix.EINTR:
@@ -245,35 +245,35 @@ func (f *following) flush(l *link) {
 func (f *following) fail(level byte, why string) {
 	f.s.Log(level, "%s", why)
 	f.abortSync()
-	if f.link != nil {
+	if f.Link != nil {
 		f.hangUp()
 	}
 }
 
 // hangUp ends the link. The next one goes on where this one has ended.
 func (f *following) hangUp() {
-	l := f.link
-	f.link = nil
-	if l.client == nil {
-		f.s.Loop.Unwatch(l.fd, reactor.Readable|reactor.Writable)
+	l := f.Link
+	f.Link = nil
+	if l.Client == nil {
+		f.s.Loop.Unwatch(l.FD, reactor.Readable|reactor.Writable)
 		if !l.stopShaking() {
-			_ = unix.Close(l.fd)
-			l.fd = -1
+			_ = unix.Close(l.FD)
+			l.FD = -1
 		}
 		return
 	}
 	f.s.Log('*', "Connection with master lost.")
-	f.s.link.down()
-	f.db, f.partial = l.client.sess.DB, nil
-	f.s.Ex.EndTransaction(&l.client.sess) // the master sends it again
-	f.s.close(l.client)
-	f.downSince = f.s.persist.unix()
+	f.s.Link.down()
+	f.db, f.partial = l.Client.Sess.DB, nil
+	f.s.Ex.EndTransaction(&l.Client.Sess) // the master sends it again
+	f.s.close(l.Client)
+	f.downSince = f.s.Persist.unix()
 	f.configure()
 }
 
 // lost is called when the client of the link is freed: CLIENT KILL has ended it.
-func (f *following) lost(c *client) {
-	if f.link != nil && f.link.client == c {
+func (f *following) lost(c *Client) {
+	if f.Link != nil && f.Link.Client == c {
 		f.hangUp()
 		f.again()
 	}
@@ -281,28 +281,28 @@ func (f *following) lost(c *client) {
 
 // again connects at once, because the master forgets what it has sent.
 func (f *following) again() {
-	f.s.Log('*', "Reconnecting to MASTER %s:%d", f.host, f.port)
+	f.s.Log('*', "Reconnecting to MASTER %s:%d", f.Host, f.port)
 	f.connect()
 }
 
 // begin makes a client of the link, for the stream.
 func (f *following) begin(l *link) {
-	local, _ := unix.Getsockname(l.fd)
+	local, _ := unix.Getsockname(l.FD)
 	f.watch(l, false)
-	c := f.s.adopt(l.fd, l.addr, addrString(local), false)
+	c := f.s.adopt(l.FD, l.addr, addrString(local), false)
 	if c == nil {
-		l.fd = -1 // adopt has closed it
-		f.link = nil
+		l.FD = -1 // adopt has closed it
+		f.Link = nil
 		return
 	}
-	c.sess.Master, c.sess.Authenticated, c.sess.User, c.sess.DB = true, true, nil, f.db
-	c.sess.Name = f.s.link.name("master", f.port)
+	c.Sess.Master, c.Sess.Authenticated, c.Sess.User, c.Sess.DB = true, true, nil, f.db
+	c.Sess.Name = f.s.Link.name("master", f.port)
 	c.TLS = l.tls
 	c.readable = func() { l.ready = true }
-	l.client, l.stopped, l.ready = c, true, true
-	f.s.Loop.Unwatch(l.fd, reactor.Readable)
+	l.Client, l.stopped, l.ready = c, true, true
+	f.s.Loop.Unwatch(l.FD, reactor.Readable)
 	f.watch(l, true)
 	f.downSince = 0
 	f.configure()
-	f.s.link.begun(c)
+	f.s.Link.begun(c)
 }

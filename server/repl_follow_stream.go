@@ -16,25 +16,25 @@ func (f *following) advance() {
 		f.ticked = false
 		f.everySecond()
 	}
-	if f.sync != nil && f.sync.loads {
+	if f.Sync != nil && f.Sync.loads {
 		f.loadMore()
 	}
-	l := f.link
+	l := f.Link
 	switch {
 	case l == nil:
-	case l.shaking != nil:
+	case l.Shaking != nil:
 		f.shakeOn(l)
-	case l.talk == nil:
+	case l.Talk == nil:
 		switch {
-		case l.ready && f.s.link.cuts(f.port):
-			f.s.Loop.Unwatch(l.fd, reactor.Writable) // it stays connected
+		case l.ready && f.s.Link.cuts(f.port):
+			f.s.Loop.Unwatch(l.FD, reactor.Writable) // it stays connected
 		case l.ready:
 			f.connected(l)
 		}
 	case f.mustWait():
 		f.readAhead(l)
-	case f.s.link.cuts(f.port):
-		if l.client == nil { // else LAB stops a client
+	case f.s.Link.cuts(f.port):
+		if l.Client == nil { // else LAB stops a client
 			f.watch(l, false)
 		}
 	default:
@@ -45,8 +45,8 @@ func (f *following) advance() {
 // drain executes all that has come of the stream, for LAB FAILOVER: whoever promotes a replica wants to know what that
 // has.
 func (f *following) drain() {
-	l := f.link
-	for l != nil && f.link == l && l.client != nil && !f.mustWait() {
+	l := f.Link
+	for l != nil && f.Link == l && l.Client != nil && !f.mustWait() {
 		l.ready = true
 		if f.receive(l); !l.ready {
 			return
@@ -57,11 +57,11 @@ func (f *following) drain() {
 // mustWait reports whether nothing of the master may be executed: a file is loaded, a pause holds writes back, or the
 // link has been closed in this pass. The handshake goes on: the one of FAILOVER ends the pause.
 func (f *following) mustWait() bool {
-	if f.isUp() && f.link.client.closed {
+	if f.isUp() && f.Link.Client.Closed {
 		return true // its transaction is forgotten, and the next link gets all of it again
 	}
-	if f.sync != nil {
-		return f.sync.loads || f.s.Ex.Refusals.Has(command.Pauses)
+	if f.Sync != nil {
+		return f.Sync.loads || f.s.Ex.Refusals.Has(command.Pauses)
 	}
 	return f.isUp() && f.s.Ex.Refusals.Has(command.Pauses)
 }
@@ -69,7 +69,7 @@ func (f *following) mustWait() bool {
 // readAhead takes bytes of the stream that a pause keeps from being executed. It takes no more than a read or two: the
 // rest stays in the kernel. What ends the connection is seen after the pause.
 func (f *following) readAhead(l *link) {
-	if f.sync != nil || l.talk.Unread() >= linkChunk || l.client.closed {
+	if f.Sync != nil || l.Talk.Unread() >= linkChunk || l.Client.Closed {
 		f.watch(l, false)
 		return
 	}
@@ -80,11 +80,11 @@ func (f *following) readAhead(l *link) {
 	n, err := l.read(l.chunk)
 	switch {
 	case n > 0:
-		f.s.stats.NetIn += int64(n)
-		if f.s.trace.Detailed() {
-			f.s.link.read(l.chunk[:n])
+		f.s.Stats.NetIn += int64(n)
+		if f.s.Trace.Detailed() {
+			f.s.Link.Read(l.chunk[:n])
 		}
-		l.talk.Feed(l.chunk[:n])
+		l.Talk.Feed(l.chunk[:n])
 		l.behind = true
 	case err == unix.EAGAIN:
 		l.ready = false
@@ -93,8 +93,8 @@ func (f *following) readAhead(l *link) {
 	}
 }
 
-// isUrgent reports whether there is work for the next pass.
-func (f *following) isUrgent() bool { return f.sync != nil && f.sync.loads }
+// IsUrgent reports whether there is work for the next pass.
+func (f *following) IsUrgent() bool { return f.Sync != nil && f.Sync.loads }
 
 // receive reads what has come, and does what it says.
 func (f *following) receive(l *link) {
@@ -118,12 +118,12 @@ func (f *following) receive(l *link) {
 			f.broken(errors.New("connection lost"))
 			return
 		}
-		l.heard = f.s.now
-		f.s.stats.NetIn += int64(n)
-		if f.s.trace.Detailed() {
-			f.s.link.read(l.chunk[:n])
+		l.heard = f.s.Now
+		f.s.Stats.NetIn += int64(n)
+		if f.s.Trace.Detailed() {
+			f.s.Link.Read(l.chunk[:n])
 		}
-		l.talk.Feed(l.chunk[:n])
+		l.Talk.Feed(l.chunk[:n])
 		if !f.digest(l) {
 			return
 		}
@@ -139,7 +139,7 @@ func (f *following) receive(l *link) {
 // broken ends a link whose socket has ended.
 func (f *following) broken(err error) {
 	switch {
-	case f.sync != nil:
+	case f.Sync != nil:
 		f.fail('#', "I/O error trying to sync with MASTER: "+err.Error())
 	case f.isUp():
 		f.hangUp()
@@ -152,12 +152,12 @@ func (f *following) broken(err error) {
 // digest does what the master has said. It returns false if the link has ended, or has to wait.
 func (f *following) digest(l *link) bool {
 	l.behind = false
-	for f.link == l && !f.mustWait() {
-		e, err := l.talk.Next()
+	for f.Link == l && !f.mustWait() {
+		e, err := l.Talk.Next()
 		if err != nil {
 			var failure *follow.Failure
 			errors.As(err, &failure)
-			if l.talk.Streams() {
+			if l.Talk.Streams() {
 				f.known = false // the place is not to be trusted: the next link gets everything
 			}
 			f.fail(failure.Level, failure.Text)
@@ -169,7 +169,7 @@ func (f *following) digest(l *link) bool {
 		switch e.Kind {
 		case follow.None:
 			f.flush(l)
-			return f.link == l
+			return f.Link == l
 		case follow.FullSync, follow.Continues:
 			f.accepted(l, e)
 		case follow.FileBegin:
@@ -194,7 +194,7 @@ func (f *following) accepted(l *link, e follow.Event) {
 		f.s.failover.refused()
 		return
 	case e.Kind == follow.FullSync:
-		f.sync = &syncing{at: e.At}
+		f.Sync = &syncing{at: e.At}
 	default:
 		f.goOn(l, e.At)
 	}
@@ -206,7 +206,7 @@ func (f *following) goOn(l *link, at follow.Position) {
 	f.s.Replicas.goOnAs(at.ID)
 	f.begin(l)
 	f.s.Log('*', "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")
-	f.s.link.up(false)
+	f.s.Link.up(false)
 }
 
 // obey executes a request of the stream, and passes its bytes on. A transaction counts as a whole: after a cut link the
@@ -215,7 +215,7 @@ func (f *following) obey(l *link, e follow.Event) {
 	f.execute(l, e.Args)
 	switch {
 	case f.s.Ex.Cut: // it is not executed
-	case l.client.sess.InMulti():
+	case l.Client.Sess.InMulti():
 		f.partial = append(f.partial, e.Data...)
 	default:
 		if len(f.partial) > 0 {
@@ -227,7 +227,7 @@ func (f *following) obey(l *link, e follow.Event) {
 }
 
 func (f *following) execute(l *link, args [][]byte) {
-	c := l.client
+	c := l.Client
 	defer f.s.recoverCommand(c)
 	switch {
 	case len(args) == 0:
@@ -236,11 +236,11 @@ func (f *following) execute(l *link, args [][]byte) {
 			f.acknowledge(l)
 		}
 	default:
-		c.active = f.s.now
-		f.s.running = c
+		c.Active = f.s.Now
+		f.s.Running = c
 		dirty := f.s.KS.Stats.Dirty
-		reply := f.s.Hooks.obey(&c.sess, args)
-		f.s.running = nil
+		reply := f.s.Hooks.Obey(&c.Sess, args)
+		f.s.Running = nil
 		if f.s.KS.Stats.Dirty > dirty && f.s.Ex.Refusals.DiskError() != nil {
 			f.cannotKeep()
 		}
@@ -258,8 +258,8 @@ func (f *following) cannotKeep() {
 	case !f.s.Cfg.ReplicaIgnoreDiskErrors:
 		f.s.fatal = errors.New("Replica was unable to write command to disk.")
 		f.s.Loop.Stop()
-	case f.warned == 0 || f.s.now-f.warned > period:
-		f.warned = f.s.now
+	case f.warned == 0 || f.s.Now-f.warned > period:
+		f.warned = f.s.Now
 		f.s.Log('#', "Replica is applying a command it is unable to write to disk.")
 	}
 }
@@ -267,42 +267,42 @@ func (f *following) cannotKeep() {
 // acknowledge tells the master how far this replica is.
 func (f *following) acknowledge(l *link) {
 	synced := int64(-1)
-	if a := f.s.persist.aof; a.isOn() {
+	if a := f.s.Persist.AOF; a.isOn() {
 		synced = a.at.offset
 	}
-	l.talk.Ack(f.s.Replicas.stream.Offset, synced)
+	l.Talk.Ack(f.s.Replicas.Stream.Offset, synced)
 }
 
 // everySecond is what happens each second (replication.c: replicationCron).
 func (f *following) everySecond() {
-	l := f.link
+	l := f.Link
 	if l == nil {
-		if f.sync == nil && f.asking == nil {
-			f.s.Log('*', "Connecting to MASTER %s:%d", f.host, f.port)
+		if f.Sync == nil && f.asking == nil {
+			f.s.Log('*', "Connecting to MASTER %s:%d", f.Host, f.port)
 			f.connect()
 		}
 		return
 	}
 	if f.mustWait() {
-		l.heard = f.s.now
+		l.heard = f.s.Now
 	}
-	silent := f.s.now-l.heard > int64(f.s.Cfg.ReplTimeout)*1e9
+	silent := f.s.Now-l.heard > int64(f.s.Cfg.ReplTimeout)*1e9
 	switch {
-	case silent && l.client != nil:
+	case silent && l.Client != nil:
 		f.s.Log('#', "MASTER timeout: no data nor PING received...")
 		f.hangUp()
 		f.again()
-	case silent && f.sync != nil:
+	case silent && f.Sync != nil:
 		f.fail('#', "Timeout receiving bulk data from MASTER... If the problem persists try to set the 'repl-timeout' "+
 			"parameter in redis.conf to a larger value.")
 	case silent:
 		f.fail('#', "Timeout connecting to the MASTER...")
-	case f.s.link.cuts(f.port):
-	case l.client != nil:
+	case f.s.Link.cuts(f.port):
+	case l.Client != nil:
 		f.acknowledge(l)
 		f.flush(l)
-	case f.sync != nil:
-		l.talk.KeepAlive()
+	case f.Sync != nil:
+		l.Talk.KeepAlive()
 		f.flush(l)
 	}
 }

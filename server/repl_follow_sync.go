@@ -23,7 +23,7 @@ import (
 // Nothing waits for bytes or for the disk's end of a file: the loader goes on with each piece.
 type syncing struct {
 	at     follow.Position // of the stream after the file
-	begun  bool            // the master has said where the file ends
+	Begun  bool            // the master has said where the file ends
 	size   int64           // -1 if only its end will tell
 	read   int64           // bytes that have come
 	direct bool            // into the loader
@@ -45,8 +45,8 @@ const (
 
 // beginFile prepares for the bytes of the file.
 func (f *following) beginFile(size int64) {
-	y, how := f.sync, f.s.Cfg.ReplDisklessLoad
-	y.begun, y.size = true, size
+	y, how := f.Sync, f.s.Cfg.ReplDisklessLoad
+	y.Begun, y.size = true, size
 	y.direct = how == "swapdb" || how == "on-empty-db" && f.keys() == 0
 	to := "to disk"
 	if y.direct {
@@ -67,7 +67,7 @@ func (f *following) beginFile(size int64) {
 }
 
 func (f *following) create() (err error) {
-	p, y := f.s.persist, f.sync
+	p, y := f.s.Persist, f.Sync
 	if err = p.makeFolder(); err != nil {
 		return err
 	}
@@ -82,10 +82,10 @@ func (f *following) create() (err error) {
 
 // takeFile takes a piece of the file.
 func (f *following) takeFile(b []byte) {
-	y := f.sync
+	y := f.Sync
 	y.read += int64(len(b))
 	if y.direct {
-		f.s.persist.progress.read += int64(len(b))
+		f.s.Persist.progress.read += int64(len(b))
 		if y.loader.feed(b); y.loader.over {
 			f.loaded()
 		}
@@ -104,7 +104,7 @@ func (f *following) takeFile(b []byte) {
 
 // endFile is called when the file is complete.
 func (f *following) endFile() {
-	y := f.sync
+	y := f.Sync
 	if y.direct {
 		y.loader.end()
 		f.loaded()
@@ -116,7 +116,7 @@ func (f *following) endFile() {
 		y.file = nil
 	}
 	if err == nil {
-		y.file, err = f.s.persist.Disk.Open(y.path)
+		y.file, err = f.s.Persist.Disk.Open(y.path)
 	}
 	if err != nil {
 		f.fail('#', "Failed trying to sync the temp DB to disk in MASTER <-> REPLICA synchronization: "+err.Error())
@@ -128,7 +128,7 @@ func (f *following) endFile() {
 
 // beginLoading makes a loader. Without beside, the old keys go first.
 func (f *following) beginLoading(beside bool) {
-	y, p := f.sync, f.s.persist
+	y, p := f.Sync, f.s.Persist
 	p.abortBackground()
 	y.loading = p.rdbLoading(false)
 	if beside {
@@ -144,7 +144,7 @@ func (f *following) beginLoading(beside bool) {
 		f.s.Ex.Empty()
 	}
 	loads := command.LoadsMaster
-	if beside && y.at.ID == f.s.Replicas.stream.ID { // the old keys are an older state of the same data
+	if beside && y.at.ID == f.s.Replicas.Stream.ID { // the old keys are an older state of the same data
 		loads = command.LoadsAside
 	}
 	f.s.Ex.Refusals.Set(loads, true)
@@ -155,11 +155,11 @@ func (f *following) beginLoading(beside bool) {
 
 // loadMore gives the loader of a file on the disk its part of a pass.
 func (f *following) loadMore() {
-	y, until := f.sync, f.s.Ex.Clock.Mono()+loadBudget
+	y, until := f.Sync, f.s.Ex.Clock.Mono()+loadBudget
 	chunk := make([]byte, linkChunk)
 	for !y.loader.over && f.s.Ex.Clock.Mono() < until {
 		n, err := y.file.Read(chunk)
-		f.s.persist.progress.read += int64(n)
+		f.s.Persist.progress.read += int64(n)
 		y.loader.feed(chunk[:n])
 		if err != nil {
 			y.loader.fail(err)
@@ -172,7 +172,7 @@ func (f *following) loadMore() {
 
 // loaded ends a full synchronization, well or not.
 func (f *following) loaded() {
-	y, p := f.sync, f.s.persist
+	y, p := f.Sync, f.s.Persist
 	err := y.loader.err
 	from := "disk"
 	if y.direct {
@@ -189,7 +189,7 @@ func (f *following) loaded() {
 		f.s.Log('*', "MASTER <-> REPLICA sync: Swapping active DB with loaded DB")
 		f.swap()
 	}
-	if err := p.aof.restart(); err != nil {
+	if err := p.AOF.restart(); err != nil {
 		f.fail('#', "Can't begin a new append only file for the keys of the master: "+err.Error())
 		return
 	}
@@ -198,11 +198,11 @@ func (f *following) loaded() {
 	f.closeSync()
 	f.known, f.db = y.at.ID != "", y.loading.Stream.DB
 	f.s.Replicas.adopt(y.at)
-	l := f.link
+	l := f.Link
 	f.begin(l)
 	f.s.Log('*', "MASTER <-> REPLICA sync: Finished with success")
-	f.s.link.up(true)
-	if f.link == l {
+	f.s.Link.up(true)
+	if f.Link == l {
 		f.acknowledge(l)
 		f.flush(l)
 	}
@@ -210,9 +210,9 @@ func (f *following) loaded() {
 
 // swap puts what was loaded in place of the old keys and libraries.
 func (f *following) swap() {
-	y := f.sync
+	y := f.Sync
 	f.forget()
-	f.s.persist.abortBackground() // it saves the old ones
+	f.s.Persist.abortBackground() // it saves the old ones
 	f.s.Ex.Empty()
 	f.s.Ex.ReplaceDatabases(y.beside)
 	y.beside = nil
@@ -225,7 +225,7 @@ func (f *following) swap() {
 
 // abortSync throws away what has come of a full synchronization. Keys that are loaded in part go, too.
 func (f *following) abortSync() {
-	y := f.sync
+	y := f.Sync
 	if y == nil {
 		return
 	}
@@ -238,14 +238,14 @@ func (f *following) abortSync() {
 		f.s.Ex.Empty()
 	}
 	if y.path != "" {
-		_ = f.s.persist.Disk.Remove(y.path) // renamed, or never made
+		_ = f.s.Persist.Disk.Remove(y.path) // renamed, or never made
 	}
 }
 
 // closeSync ends the loader and lets clients in.
 func (f *following) closeSync() {
-	y := f.sync
-	f.sync = nil
+	y := f.Sync
+	f.Sync = nil
 	if y.loader != nil {
 		y.loader.stop()
 	}

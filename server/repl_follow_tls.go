@@ -22,13 +22,13 @@ type shaking struct {
 
 // shakeHands begins the handshake.
 func (f *following) shakeHands(l *link) {
-	made := f.s.handshakes.clientConfig(f.host)
+	made := f.s.handshakes.clientConfig(f.Host)
 	if made == nil {
 		f.fail('#', "Error condition on socket for SYNC: "+errTLSConfig)
 		return
 	}
 	sh := &shaking{goOn: make(chan bool, 2), turn: true} // room for a turn and for the end
-	l.tls, l.shaking = ioworkers.NewClientTLS(l.fd, made), sh
+	l.tls, l.Shaking = ioworkers.NewClientTLS(l.FD, made), sh
 	f.computing.Add(1)
 	go func() {
 		defer f.computing.Done()
@@ -46,29 +46,29 @@ func (f *following) shakeHands(l *link) {
 
 // endTurn notes what the goroutine needs. Nobody else has closed the socket meanwhile.
 func (l *link) endTurn(needs reactor.Mask, over bool, err error) {
-	sh := l.shaking
+	sh := l.Shaking
 	sh.turn, sh.needs, sh.over, sh.err = false, needs, over, err
-	if sh.gone && l.fd >= 0 {
-		_ = unix.Close(l.fd)
-		l.fd = -1
+	if sh.gone && l.FD >= 0 {
+		_ = unix.Close(l.FD)
+		l.FD = -1
 	}
 }
 
 // shakeOn goes on with the handshake, if the goroutine has no turn.
 func (f *following) shakeOn(l *link) {
-	sh := l.shaking
+	sh := l.Shaking
 	switch {
 	case sh.turn:
 	case sh.over && sh.err != nil:
 		f.fail('#', "Error condition on socket for SYNC: "+reason(sh.err))
 	case sh.over:
-		l.shaking = nil
+		l.Shaking = nil
 		f.greet(l)
 	case sh.needs != 0:
 		event := sh.needs
 		sh.needs = 0
-		err := f.s.Loop.Watch(l.fd, event, func() {
-			f.s.Loop.Unwatch(l.fd, event)
+		err := f.s.Loop.Watch(l.FD, event, func() {
+			f.s.Loop.Unwatch(l.FD, event)
 			sh.turn = true
 			sh.goOn <- true
 		})
@@ -80,7 +80,7 @@ func (f *following) shakeOn(l *link) {
 
 // stopShaking gives the handshake up. It reports whether the goroutine closes the socket, at the end of its turn.
 func (l *link) stopShaking() (later bool) {
-	sh := l.shaking
+	sh := l.Shaking
 	if sh == nil || sh.over {
 		return false
 	}
@@ -92,7 +92,7 @@ func (l *link) stopShaking() (later bool) {
 // read is read(2), or what it means with TLS.
 func (l *link) read(p []byte) (int, error) {
 	if l.tls == nil {
-		return unix.Read(l.fd, p)
+		return unix.Read(l.FD, p)
 	}
 	if n, errno := l.tls.Receive(p); errno != 0 {
 		return n, errno
@@ -104,7 +104,7 @@ func (l *link) read(p []byte) (int, error) {
 // write is write(2), or what it means with TLS.
 func (l *link) write(p []byte) (int, error) {
 	if l.tls == nil {
-		return unix.Write(l.fd, p)
+		return unix.Write(l.FD, p)
 	}
 	if n, errno := l.tls.Send(p); errno != 0 {
 		return n, errno

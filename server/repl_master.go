@@ -14,15 +14,15 @@ import (
 // replicas are the clients that follow this server's data (replication.c, the part MASTER).
 //
 //	executePhase ── Propagation ──> feed ──> stream: blocks of bytes, in memory once
-//	beforeSleep ─── handOver: each replica's output refers to the bytes that it lacks ──> write
+//	BeforeSleep ─── handOver: each replica's output refers to the bytes that it lacks ──> write
 //
 // What a pass has changed is in the output of the replicas before the replies are. So whoever has a reply knows that
 // the change is on its way, as in Redis. Nothing says that it has arrived: WAIT does.
 type replicas struct {
 	s      *Role
-	stream replication.Stream
+	Stream replication.Stream
 	made   string    // the last ID that this server has made for a history
-	all    []*client // in the order in which they asked
+	All    []*Client // in the order in which they asked
 	sync   *fullSync // under way, or nil
 
 	waits    []ackWait // of WAIT
@@ -49,7 +49,7 @@ const handMost = 256 << 10
 
 func newReplicas(s *Role) replicas {
 	r := replicas{s: s}
-	r.stream = replication.New(r.newID())
+	r.Stream = replication.New(r.newID())
 	return r
 }
 
@@ -58,15 +58,15 @@ func (r *replicas) now() int64 { return r.s.Ex.Clock.Timeline(r.s.Ex.Now.Mono) }
 
 // begin makes the backlog for the first replica.
 func (r *replicas) begin() {
-	r.stream.Begin(r.newID())
+	r.Stream.Begin(r.newID())
 	r.listen()
-	r.s.Log('*', "Replication backlog created, my new replication IDs are '%s' and '%s'", r.stream.ID, r.stream.ID2)
+	r.s.Log('*', "Replication backlog created, my new replication IDs are '%s' and '%s'", r.Stream.ID, r.Stream.ID2)
 }
 
 // listen makes the stream get what commands change.
 func (r *replicas) listen() {
 	r.s.Ex.Propagation.Replicate(r.feed)
-	r.s.Ex.Propagation.Offset = r.stream.Offset
+	r.s.Ex.Propagation.Offset = r.Stream.Offset
 	r.pinged = r.now()
 	r.watch()
 }
@@ -83,7 +83,7 @@ func (r *replicas) schedule() { r.timer = r.later(time.Second, r.everySecond) }
 
 // later is after for what begins again each time. The clock of a lab may leap over years, so there d is real time.
 func (r *replicas) later(d time.Duration, fn func()) *reactor.Timer {
-	if !r.s.link.realTime {
+	if !r.s.Link.realTime {
 		return r.s.after(d, fn)
 	}
 	return r.s.Loop.After(d, func() time.Duration {
@@ -94,7 +94,7 @@ func (r *replicas) later(d time.Duration, fn func()) *reactor.Timer {
 
 // cancelLater is for a timer of later.
 func (r *replicas) cancelLater(t *reactor.Timer) {
-	if !r.s.link.realTime {
+	if !r.s.Link.realTime {
 		r.s.timers.Cancel(t)
 		return
 	}
@@ -104,7 +104,7 @@ func (r *replicas) cancelLater(t *reactor.Timer) {
 // end forgets the backlog, because no replica has come for long.
 func (r *replicas) end() {
 	r.s.Ex.Propagation.Replicate(nil)
-	r.stream.End(r.newID())
+	r.Stream.End(r.newID())
 	r.s.Log('*', "Replication backlog freed after %d seconds without connected replicas.", r.s.Cfg.ReplBacklogTTL)
 }
 
@@ -119,8 +119,8 @@ func (r *replicas) startAgain() {
 
 // feed adds bytes to the stream.
 func (r *replicas) feed(b []byte) {
-	grown := r.stream.Append(b)
-	r.s.Ex.Propagation.Offset = r.stream.Offset
+	grown := r.Stream.Append(b)
+	r.s.Ex.Propagation.Offset = r.Stream.Offset
 	if grown {
 		r.limit()
 		r.trim()
@@ -130,25 +130,25 @@ func (r *replicas) feed(b []byte) {
 // limit closes the replicas whose output is over client-output-buffer-limit (networking.c:
 // closeClientOnOutputBufferLimitReached).
 func (r *replicas) limit() {
-	for _, c := range r.all {
+	for _, c := range r.All {
 		if c.outputMem() > r.s.Ex.OutputTrigger {
-			r.s.clients.overOutputLimit(c)
+			r.s.Clients.overOutputLimit(c)
 		}
 	}
 }
 
 // trim drops what neither the backlog nor a replica needs.
 func (r *replicas) trim() {
-	keep, unread := r.stream.Offset+1, true
-	for _, c := range r.all {
-		switch rep := replicaOf(c); {
-		case c.closed:
+	keep, unread := r.Stream.Offset+1, true
+	for _, c := range r.All {
+		switch rep := ReplicaOf(c); {
+		case c.Closed:
 			unread = false // its output is dropped with it
 		case rep.follows:
 			keep = min(keep, rep.cursor.From()-int64(c.Out.RefLen))
 		}
 	}
-	r.stream.Trim(keep, unread)
+	r.Stream.Trim(keep, unread)
 }
 
 // handOver gives each replica what the pass has added for it. All commands of the pass are executed.
@@ -158,35 +158,35 @@ func (r *replicas) handOver() {
 		r.asksAcks = false
 		r.askNow()
 	}
-	if r.s.trace.Detailed() {
-		r.s.link.replicated()
+	if r.s.Trace.Detailed() {
+		r.s.Link.Replicated()
 	}
-	if len(r.all) == 0 {
+	if len(r.All) == 0 {
 		return
 	}
-	r.s.link.passEnds()
+	r.s.Link.passEnds()
 	r.passOn()
-	for _, c := range r.all {
-		if !c.closed {
+	for _, c := range r.All {
+		if !c.Closed {
 			r.handTo(c)
 		}
 	}
 }
 
-// getsStream reports whether a replica gets what is new in the stream.
-func getsStream(c *client) bool {
-	return !c.closed && replicaOf(c).state == online && !replicaOf(c).onAck
+// GetsStream reports whether a replica gets what is new in the stream.
+func GetsStream(c *Client) bool {
+	return !c.Closed && ReplicaOf(c).state == online && !ReplicaOf(c).onAck
 }
 
-func (r *replicas) handTo(c *client) {
-	rep := replicaOf(c)
+func (r *replicas) handTo(c *Client) {
+	rep := ReplicaOf(c)
 	if len(c.Out.Buf) > 0 { // a replica gets no replies, so it must not send what has one
 		if line, _, _ := bytes.Cut(c.Out.Buf, []byte("\r\n")); line[0] == '-' {
 			r.s.Log('#', "== CRITICAL == This master is sending an error to its replica: '%s' after processing the command "+
-				"'%s'", line[1:], c.sess.Last.Name)
+				"'%s'", line[1:], c.Sess.Last.Name)
 		}
-		r.s.Log('#', "Replica generated a reply to command '%s', disconnecting it: %s", c.sess.Last.Name,
-			r.s.clients.describe(c))
+		r.s.Log('#', "Replica generated a reply to command '%s', disconnecting it: %s", c.Sess.Last.Name,
+			r.s.Clients.describe(c))
 		c.Out.Buf = c.Out.Buf[:0]
 		r.s.close(c)
 		return
@@ -194,7 +194,7 @@ func (r *replicas) handTo(c *client) {
 	switch {
 	case rep.state == getsFile:
 		r.handFile(c)
-	case getsStream(c):
+	case GetsStream(c):
 		rep.more = false
 		for b := r.next(c); b != nil; b = r.next(c) {
 			r.refer(c, trace.FedStream, b)
@@ -204,10 +204,10 @@ func (r *replicas) handTo(c *client) {
 }
 
 // next returns the bytes of the stream that follow for c, nil if it has enough to write.
-func (r *replicas) next(c *client) []byte {
-	rep, last := replicaOf(c), r.s.link.streamEnd(c)
+func (r *replicas) next(c *Client) []byte {
+	rep, last := ReplicaOf(c), r.s.Link.streamEnd(c)
 	if c.Out.RefLen >= handMost {
-		rep.more = rep.cursor.From() <= min(r.stream.Offset, last)
+		rep.more = rep.cursor.From() <= min(r.Stream.Offset, last)
 		return nil
 	}
 	return rep.cursor.Next(last)
@@ -215,27 +215,27 @@ func (r *replicas) next(c *client) []byte {
 
 // refer adds bytes to the output of c. They are not copied, so nobody may change them. what is one of trace.FedStream
 // and its like.
-func (r *replicas) refer(c *client, what int64, b []byte) {
-	r.s.pool.LendOutput(&c.Conn)
+func (r *replicas) refer(c *Client, what int64, b []byte) {
+	r.s.Pool.LendOutput(&c.Conn)
 	if c.Out.Buf == nil {
 		c.Out.Buf = []byte{} // nobody lends it a buffer, with other references, while it has these
 	}
 	c.Out.Refer(b)
-	if r.s.trace.Detailed() {
-		r.s.link.fed(c, what, b)
+	if r.s.Trace.Detailed() {
+		r.s.Link.Fed(c, what, b)
 	}
 }
 
 // tell sends a line that is no part of the stream.
-func (r *replicas) tell(c *client, format string, args ...any) {
+func (r *replicas) tell(c *Client, format string, args ...any) {
 	r.refer(c, trace.FedAnswer, fmt.Appendf(nil, format, args...))
 	r.s.wantWrite(c)
 }
 
 // isUrgent reports whether a replica has room for more that waits for it.
 func (r *replicas) isUrgent() bool {
-	for _, c := range r.all {
-		if replicaOf(c).more && !c.full && !c.closed && !c.muted && !c.withheld {
+	for _, c := range r.All {
+		if ReplicaOf(c).more && !c.Full && !c.Closed && !c.Muted && !c.withheld {
 			return true
 		}
 	}
@@ -245,33 +245,33 @@ func (r *replicas) isUrgent() bool {
 // everySecond does what is due without a request (replication.c: replicationCron).
 func (r *replicas) everySecond() {
 	r.timer = nil
-	if r.look(); r.stream.Active {
+	if r.look(); r.Stream.Active {
 		r.schedule()
 	}
 }
 
 // look does what the time demands.
 func (r *replicas) look() {
-	if !r.stream.Active {
+	if !r.Stream.Active {
 		return
 	}
-	r.s.link.heard()
-	if r.pings() && len(r.all) > 0 && r.now()-r.pinged >= int64(r.s.Cfg.ReplPingPeriod)*1e9 {
+	r.s.Link.heard()
+	if r.pings() && len(r.All) > 0 && r.now()-r.pinged >= int64(r.s.Cfg.ReplPingPeriod)*1e9 {
 		r.pinged = r.now()
 		r.feed([]byte(pingRequest))
 	}
-	for _, c := range r.all {
+	for _, c := range r.All {
 		switch {
-		case c.closed:
+		case c.Closed:
 		case c.withheld:
 			r.hearten(c)
 		case r.isLate(c):
 			r.s.close(c)
-		case replicaOf(c).state == waitsForStart || replicaOf(c).state == waitsForEnd && !r.sync.isStreamed():
+		case ReplicaOf(c).state == waitsForStart || ReplicaOf(c).state == waitsForEnd && !r.sync.isStreamed():
 			r.tell(c, "\n") // the replica sees that its master is there
 		}
 	}
-	if ttl := int64(r.s.Cfg.ReplBacklogTTL) * 1e9; r.isTop() && len(r.all) == 0 && ttl > 0 && r.now()-r.alone > ttl {
+	if ttl := int64(r.s.Cfg.ReplBacklogTTL) * 1e9; r.isTop() && len(r.All) == 0 && ttl > 0 && r.now()-r.alone > ttl {
 		r.end()
 		return
 	}
@@ -281,8 +281,8 @@ func (r *replicas) look() {
 }
 
 // hearten tells a replica that its master is there, while its keys are late: real time may end its patience before.
-func (r *replicas) hearten(c *client) {
-	if c.muted || c.protected {
+func (r *replicas) hearten(c *Client) {
+	if c.Muted || c.protected {
 		return
 	}
 	c.Interject("\n")
@@ -293,8 +293,8 @@ func (r *replicas) hearten(c *client) {
 }
 
 // isLate reports whether a replica has been silent for longer than repl-timeout, or takes no byte of its keys.
-func (r *replicas) isLate(c *client) bool {
-	rep, timeout := replicaOf(c), int64(r.s.Cfg.ReplTimeout)*1e9
+func (r *replicas) isLate(c *Client) bool {
+	rep, timeout := ReplicaOf(c), int64(r.s.Cfg.ReplTimeout)*1e9
 	switch {
 	case rep.state == online && !rep.old && r.now()-rep.heard > timeout:
 		r.s.Log('#', "Disconnecting timedout replica (streaming sync): %s", r.name(c))
@@ -314,8 +314,8 @@ func (r *replicas) isLate(c *client) bool {
 // countGood counts the replicas that min-replicas-to-write counts (replication.c: refreshGoodSlavesCount).
 func (r *replicas) countGood() {
 	r.good = 0
-	for _, c := range r.all {
-		if !c.closed && replicaOf(c).state == online && r.lag(c) <= int64(r.s.Cfg.MinReplicasMaxLag) {
+	for _, c := range r.All {
+		if !c.Closed && ReplicaOf(c).state == online && r.lag(c) <= int64(r.s.Cfg.MinReplicasMaxLag) {
 			r.good++
 		}
 	}
@@ -324,11 +324,11 @@ func (r *replicas) countGood() {
 }
 
 // lag is how many seconds ago a replica has told its offset.
-func (r *replicas) lag(c *client) int64 { return (r.now() - replicaOf(c).heard) / 1e9 }
+func (r *replicas) lag(c *Client) int64 { return (r.now() - ReplicaOf(c).heard) / 1e9 }
 
 // Configured follows the configuration.
 func (r *replicas) Configured() {
-	r.stream.Size = max(r.s.Cfg.ReplBacklogSize, smallestBacklog)
+	r.Stream.Size = max(r.s.Cfg.ReplBacklogSize, smallestBacklog)
 	r.trim()
 	r.countGood()
 }
@@ -337,8 +337,8 @@ func (r *replicas) Configured() {
 const smallestBacklog = 16 << 10
 
 // left forgets a replica whose connection has ended.
-func (r *replicas) left(c *client) {
-	rep := replicaOf(c)
+func (r *replicas) left(c *Client) {
+	rep := ReplicaOf(c)
 	if rep == nil || rep.state == noReplica {
 		return
 	}
@@ -350,10 +350,10 @@ func (r *replicas) left(c *client) {
 // flush writes as much as the sockets take, when the server ends (replication.c: flushSlavesOutputBuffers).
 func (r *replicas) flush() {
 	r.handOver()
-	for _, c := range r.all {
-		for getsStream(c) && c.Unsent() > 0 && !c.Lost {
+	for _, c := range r.All {
+		for GetsStream(c) && c.Unsent() > 0 && !c.Lost {
 			before := c.Unsent()
-			c.Write(r.s.trace)
+			c.Write(r.s.Trace)
 			if c.Unsent() == before {
 				break
 			}

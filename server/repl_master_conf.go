@@ -37,7 +37,7 @@ func ReplicaRows() []command.Row {
 
 // REPLCONF [option value ...] (replication.c: replconfCommand)
 func (r *replicas) replconf(c *command.Call) error {
-	me := r.s.running
+	me := r.s.Running
 	if me.internal != nil || len(c.Args)%2 == 0 {
 		return errSyntax
 	}
@@ -109,11 +109,11 @@ func (rep *replica) set(s *Server, name, value []byte) error {
 }
 
 // heard takes the offset that a replica has executed: ACK offset [FACK offset].
-func (r *replicas) heard(c *client, args [][]byte) {
-	if !c.sess.Replica {
+func (r *replicas) heard(c *Client, args [][]byte) {
+	if !c.Sess.Replica {
 		return
 	}
-	rep := replicaOf(c)
+	rep := ReplicaOf(c)
 	acked, ok := ascii.ParseInt(args[0])
 	if !ok {
 		return
@@ -121,10 +121,10 @@ func (r *replicas) heard(c *client, args [][]byte) {
 	if rep.state == online {
 		rep.onAck = false
 	}
-	if r.s.link.refuses(c) != nil {
+	if r.s.Link.Refuses(c) != nil {
 		return
 	}
-	rep.acked = max(rep.acked, acked)
+	rep.Acked = max(rep.Acked, acked)
 	if len(args) > 2 && is(args[1], "fack") {
 		if synced, ok := ascii.ParseInt(args[2]); ok {
 			rep.synced, rep.hasFile = max(rep.synced, synced), true

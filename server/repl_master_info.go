@@ -11,13 +11,13 @@ func (r *replicas) info(to *report) {
 		to.fields("role", "slave")
 		r.s.Follow.info(to)
 	}
-	to.fields("connected_slaves", len(r.all))
+	to.fields("connected_slaves", len(r.All))
 	if r.s.Cfg.MinReplicas > 0 && r.s.Cfg.MinReplicasMaxLag > 0 {
 		to.fields("min_slaves_good_slaves", r.good)
 	}
 	n := 0
-	for _, c := range r.all {
-		rep := replicaOf(c)
+	for _, c := range r.All {
+		rep := ReplicaOf(c)
 		lag := int64(0)
 		switch rep.state {
 		case gotRDB:
@@ -25,10 +25,10 @@ func (r *replicas) info(to *report) {
 		case online:
 			lag = r.lag(c)
 		}
-		to.line("slave%d:ip=%s,port=%d,state=%s,offset=%d,lag=%d", n, rep.host(c), rep.port, rep.state, rep.acked, lag)
+		to.line("slave%d:ip=%s,port=%d,state=%s,offset=%d,lag=%d", n, rep.host(c), rep.port, rep.state, rep.Acked, lag)
 		n++
 	}
-	st := &r.stream
+	st := &r.Stream
 	to.fields("master_failover_state", r.s.failover.state.String(), "master_replid", st.ID, "master_replid2", st.ID2,
 		"master_repl_offset", st.Offset, "second_repl_offset", st.Second,
 		"repl_backlog_active", OneIf(st.Active), "repl_backlog_size", st.Size,
@@ -37,32 +37,32 @@ func (r *replicas) info(to *report) {
 
 // ROLE (replication.c: roleCommand)
 func (r *replicas) role(c *command.Call) error {
-	if r.s.Follow.host != "" {
+	if r.s.Follow.Host != "" {
 		r.s.Follow.role(c)
 		return nil
 	}
 	c.Array(3)
 	c.BulkString("master")
-	c.Int(r.stream.Offset)
-	var on []*client
-	for _, other := range r.all {
-		if replicaOf(other).state == online {
+	c.Int(r.Stream.Offset)
+	var on []*Client
+	for _, other := range r.All {
+		if ReplicaOf(other).state == online {
 			on = append(on, other)
 		}
 	}
 	c.Array(len(on))
 	for _, other := range on {
 		c.Array(3)
-		c.BulkString(replicaOf(other).host(other))
-		c.BulkInt(replicaOf(other).port)
-		c.BulkInt(replicaOf(other).acked)
+		c.BulkString(ReplicaOf(other).host(other))
+		c.BulkInt(ReplicaOf(other).port)
+		c.BulkInt(ReplicaOf(other).Acked)
 	}
 	return nil
 }
 
 // backlogMem is how many bytes of the stream the backlog takes. What only slow replicas need is behindMem.
-func (r *replicas) backlogMem() int { return int(r.stream.Mem()) - r.behindMem() }
+func (r *replicas) backlogMem() int { return int(r.Stream.Mem()) - r.behindMem() }
 
 func (r *replicas) behindMem() int {
-	return max(0, int(r.stream.Mem())-int(r.stream.Size+r.stream.Size/16)-smallestBacklog)
+	return max(0, int(r.Stream.Mem())-int(r.Stream.Size+r.Stream.Size/16)-smallestBacklog)
 }

@@ -29,7 +29,7 @@ type replica struct {
 	filtered, wantsLibrary bool // rdb-filter-only
 	old                    bool // it asked by SYNC, so it sends no offsets
 
-	acked   int64 // the offset that it has executed
+	Acked   int64 // the offset that it has executed
 	synced  int64 // the offset that is in its append only file
 	hasFile bool  // it has told that
 	heard   int64 // ns, by Clock.Timeline, of the last offset
@@ -72,9 +72,9 @@ func (st replicaState) String() string {
 	return ""
 }
 
-// outputMem is client.outputMem for a replica: what it has not got of the stream. The keys do not count: the output has
+// outputMem is Client.outputMem for a replica: what it has not got of the stream. The keys do not count: the output has
 // only a few of them at a time, or in a lab all of them until they are due.
-func (rep *replica) outputMem(c *client) int {
+func (rep *replica) outputMem(c *Client) int {
 	waiting := 0
 	if rep.follows {
 		waiting = int(rep.stream.Offset + 1 - rep.cursor.From())
@@ -88,18 +88,18 @@ func (rep *replica) outputMem(c *client) int {
 // replicaKey is where a client keeps what it is as a replica.
 type replicaKey struct{}
 
-// replicaOf returns what c is as a replica, or nil.
-func replicaOf(c *client) *replica {
+// ReplicaOf returns what c is as a replica, or nil.
+func ReplicaOf(c *Client) *replica {
 	rep, _ := c.attached(replicaKey{}).(*replica)
 	return rep
 }
 
 // of returns what c is as a replica, or prepares for that.
-func (r *replicas) of(c *client) *replica {
-	if rep := replicaOf(c); rep != nil {
+func (r *replicas) of(c *Client) *replica {
+	if rep := ReplicaOf(c); rep != nil {
 		return rep
 	}
-	rep := &replica{stream: &r.stream}
+	rep := &replica{stream: &r.Stream}
 	c.attach(replicaKey{}, rep)
 	c.counts = &counting{func() int { return rep.outputMem(c) }, rep.leastLimit}
 	return rep
@@ -115,67 +115,67 @@ func (rep *replica) leastLimit() int64 {
 }
 
 // host is the address of a replica.
-func (rep *replica) host(c *client) string {
+func (rep *replica) host(c *Client) string {
 	if rep.addr != "" {
 		return rep.addr
 	}
-	host, _, err := net.SplitHostPort(c.sess.Addr)
+	host, _, err := net.SplitHostPort(c.Sess.Addr)
 	if err != nil {
-		return c.sess.Addr
+		return c.Sess.Addr
 	}
 	return host
 }
 
 // name is how the log calls a replica (replication.c: replicationGetSlaveName).
-func (r *replicas) name(c *client) string {
-	host := replicaOf(c).host(c)
-	if replicaOf(c).port == 0 {
+func (r *replicas) name(c *Client) string {
+	host := ReplicaOf(c).host(c)
+	if ReplicaOf(c).port == 0 {
 		return host + ":<unknown-replica-port>"
 	}
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	return host + ":" + strconv.FormatInt(replicaOf(c).port, 10)
+	return host + ":" + strconv.FormatInt(ReplicaOf(c).port, 10)
 }
 
 // add makes c a replica.
-func (r *replicas) add(c *client, state replicaState) {
-	replicaOf(c).state, replicaOf(c).asked, c.sess.Replica = state, r.s.Ex.Now.Mono, true
-	r.all = append(r.all, c)
+func (r *replicas) add(c *Client, state replicaState) {
+	ReplicaOf(c).state, ReplicaOf(c).asked, c.Sess.Replica = state, r.s.Ex.Now.Mono, true
+	r.All = append(r.All, c)
 	if state == waitsForStart {
-		r.s.link.asked(c)
+		r.s.Link.asked(c)
 	}
-	r.s.clients.weigh(c)
+	r.s.Clients.weigh(c)
 	if r.s.Cfg.ReplDisableNoDelay && !c.unix {
 		_ = unix.SetsockoptInt(c.FD, unix.IPPROTO_TCP, unix.TCP_NODELAY, 0) // it only sends smaller packets
 	}
 }
 
 // forget makes c no replica.
-func (r *replicas) forget(c *client) {
-	rep := replicaOf(c)
+func (r *replicas) forget(c *Client) {
+	rep := ReplicaOf(c)
 	if rep.file != nil {
 		_ = rep.file.Close() // it was only read
 		rep.file = nil
 	}
-	rep.state, rep.follows, c.sess.Replica = noReplica, false, false
+	rep.state, rep.follows, c.Sess.Replica = noReplica, false, false
 	c.withheld = false // an error that follows is not late
-	r.all = slices.DeleteFunc(r.all, func(other *client) bool { return other == c })
+	r.All = slices.DeleteFunc(r.All, func(other *Client) bool { return other == c })
 	if r.sync != nil {
 		r.leave(r.sync, c)
 	}
-	if len(r.all) == 0 {
+	if len(r.All) == 0 {
 		r.alone = r.now()
 	}
 	r.countGood()
 }
 
 // putOnline notes that a replica has all keys. The stream follows (replication.c: replicaPutOnline).
-func (r *replicas) putOnline(c *client) {
-	rep := replicaOf(c)
+func (r *replicas) putOnline(c *Client) {
+	rep := ReplicaOf(c)
 	if rep.rdbOnly {
 		r.s.Log('*', "RDB transfer completed, rdb only replica (%s) should be disconnected asap", r.name(c))
-		rep.state, c.sess.CloseAfterReply = gotRDB, true
+		rep.state, c.Sess.CloseAfterReply = gotRDB, true
 		r.s.wantWrite(c)
 		return
 	}
@@ -198,26 +198,26 @@ func (r *replicas) fileEnded(y *fullSync, err error) {
 		return
 	}
 	for _, c := range y.members {
-		if c.closed {
+		if c.Closed {
 			continue
 		}
-		f, err := r.s.persist.Disk.Open(r.s.persist.path())
+		f, err := r.s.Persist.Disk.Open(r.s.Persist.path())
 		if err == nil {
-			replicaOf(c).left, err = f.Size()
+			ReplicaOf(c).left, err = f.Size()
 		}
 		if err != nil {
 			r.s.Log('#', "SYNC failed. Can't open/stat DB after BGSAVE: %v", err)
 			r.s.close(c)
 			continue
 		}
-		replicaOf(c).file, replicaOf(c).state = f, getsFile
-		r.tell(c, "$%d\r\n", replicaOf(c).left)
+		ReplicaOf(c).file, ReplicaOf(c).state = f, getsFile
+		r.tell(c, "$%d\r\n", ReplicaOf(c).left)
 	}
 }
 
 // handFile hands over the next pieces of the file that a replica gets (replication.c: sendBulkToSlave).
-func (r *replicas) handFile(c *client) {
-	rep := replicaOf(c)
+func (r *replicas) handFile(c *Client) {
+	rep := ReplicaOf(c)
 	for rep.left > 0 && c.Out.RefLen < handMost {
 		piece := rep.handed.written(c.Out.RefLen)
 		if piece == nil {
@@ -253,15 +253,15 @@ func (r *replicas) handFile(c *client) {
 // removeFile removes the file of a full synchronization, with rdb-del-sync-files (replication.c:
 // removeRDBUsedToSyncReplicas).
 func (r *replicas) removeFile() {
-	p := r.s.persist
+	p := r.s.Persist
 	if !r.s.Cfg.RDBDelSyncFiles {
 		r.leftFile = false
 	}
 	if !r.leftFile || !p.isOff() || r.sync != nil {
 		return
 	}
-	for _, c := range r.all {
-		if replicaOf(c).state == waitsForStart || replicaOf(c).state == getsFile {
+	for _, c := range r.All {
+		if ReplicaOf(c).state == waitsForStart || ReplicaOf(c).state == getsFile {
 			return
 		}
 	}

@@ -11,12 +11,12 @@ import (
 func (r *replicas) startWaiting() {
 	waiting, oldest := r.waiting(), r.s.Ex.Now.Mono
 	for _, c := range waiting {
-		oldest = min(oldest, replicaOf(c).asked)
+		oldest = min(oldest, ReplicaOf(c).asked)
 	}
 	cfg := r.s.Cfg
 	enough := cfg.ReplDisklessMax > 0 && len(waiting) >= cfg.ReplDisklessMax
 	late := (r.s.Ex.Now.Mono-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
-	if len(waiting) > 0 && r.sync == nil && r.s.persist.underWay() == nil && !r.s.isLoading() &&
+	if len(waiting) > 0 && r.sync == nil && r.s.Persist.UnderWay() == nil && !r.s.isLoading() &&
 		(!cfg.ReplDisklessSync || enough || late) {
 		r.start()
 	}
@@ -28,15 +28,15 @@ type demand struct {
 	filtered, library bool // rdb-filter-only
 }
 
-func (r *replicas) demandOf(c *client) demand {
-	return demand{r.needsOlder(c), replicaOf(c).filtered, replicaOf(c).wantsLibrary}
+func (r *replicas) demandOf(c *Client) demand {
+	return demand{r.needsOlder(c), ReplicaOf(c).filtered, ReplicaOf(c).wantsLibrary}
 }
 
 // waiting returns the replicas that wait for a snapshot and demand the same as the first of them. The others go on
 // waiting.
-func (r *replicas) waiting() (same []*client) {
-	for _, c := range r.all {
-		if replicaOf(c).state == waitsForStart && !c.closed && (len(same) == 0 || r.demandOf(c) == r.demandOf(same[0])) {
+func (r *replicas) waiting() (same []*Client) {
+	for _, c := range r.All {
+		if ReplicaOf(c).state == waitsForStart && !c.Closed && (len(same) == 0 || r.demandOf(c) == r.demandOf(same[0])) {
 			same = append(same, c)
 		}
 	}
@@ -45,12 +45,12 @@ func (r *replicas) waiting() (same []*client) {
 
 // start begins a snapshot for replicas that wait (replication.c: startBgsaveForReplication).
 func (r *replicas) start() {
-	y := &fullSync{offset: r.stream.Offset}
+	y := &fullSync{offset: r.Stream.Offset}
 	waiting := r.waiting()
 	wants := r.demandOf(waiting[0])
 	streamed, target := r.s.Cfg.ReplDisklessSync, "disk"
 	for _, c := range waiting {
-		streamed = streamed && replicaOf(c).takesEOF
+		streamed = streamed && ReplicaOf(c).takesEOF
 	}
 	if streamed || wants.older || wants.filtered {
 		target, y.mark = "replicas sockets", newRunID()
@@ -78,8 +78,8 @@ func (r *replicas) start() {
 }
 
 // beginSnapshot begins to write the keys.
-func (r *replicas) beginSnapshot(y *fullSync, waiting []*client) error {
-	p := r.s.persist
+func (r *replicas) beginSnapshot(y *fullSync, waiting []*Client) error {
+	p := r.s.Persist
 	if !y.isStreamed() {
 		r.leftFile = r.s.Cfg.RDBDelSyncFiles
 		return p.beginSave(func(err error) {
@@ -95,8 +95,8 @@ func (r *replicas) beginSnapshot(y *fullSync, waiting []*client) error {
 }
 
 // savingFor returns what a stream has for some replicas that need the same format.
-func (r *replicas) savingFor(waiting []*client) *rdb.Saving {
-	saving := r.s.persist.saving()
+func (r *replicas) savingFor(waiting []*Client) *rdb.Saving {
+	saving := r.s.Persist.saving()
 	if len(waiting) > 0 && r.needsOlder(waiting[0]) {
 		saving.Format, saving.Version = rdb.FormatRedis, r.s.Ex.Table.Dialect.RedisVersion
 	}
@@ -105,7 +105,7 @@ func (r *replicas) savingFor(waiting []*client) *rdb.Saving {
 
 // needsOlder reports whether a replica gets a stream in the format of Redis from a server that plays Valkey 9. Redis,
 // and Valkey before 9, read no other. Who takes no stream gets the file as it is.
-func (r *replicas) needsOlder(c *client) bool {
-	return replicaOf(c).takesEOF && r.s.persist.format() == rdb.FormatValkey &&
-		dialect.Compare(replicaOf(c).version, "9.0.0") < 0
+func (r *replicas) needsOlder(c *Client) bool {
+	return ReplicaOf(c).takesEOF && r.s.Persist.format() == rdb.FormatValkey &&
+		dialect.Compare(ReplicaOf(c).version, "9.0.0") < 0
 }

@@ -20,7 +20,7 @@ import (
 // The file has the server's own format. So a replica that reads an older one gets a stream, if it can.
 // The stream follows from the offset that the keyspace had at the moment of the snapshot.
 type fullSync struct {
-	members  []*client
+	members  []*Client
 	offset   int64
 	mark     string              // after the keys; "" if they come from a file
 	snapshot *snapshots.Snapshot // of a stream
@@ -42,10 +42,10 @@ func (y *fullSync) isStreamed() bool { return y != nil && y.mark != "" }
 
 // PSYNC replicationid offset (replication.c: syncCommand)
 func (r *replicas) psync(c *command.Call) error {
-	me := r.s.running
+	me := r.s.Running
 	from, isNumber := ascii.ParseInt(c.Args[2])
 	switch {
-	case me.sess.Replica || c.Sess.Monitor:
+	case me.Sess.Replica || c.Sess.Monitor:
 		return nil
 	case len(c.Args) > 3 && is(c.Args[3], "failover"):
 		if err := r.s.failover.takeOver(c); err != nil {
@@ -61,12 +61,12 @@ func (r *replicas) psync(c *command.Call) error {
 	}
 	id := string(c.Args[1])
 	if r.mayContinue(me, id, from) {
-		r.s.stats.PartialSyncs++
+		r.s.Stats.PartialSyncs++
 		r.goOn(me, from)
 		return nil
 	}
 	if id[:min(len(id), 1)] != "?" {
-		r.s.stats.RefusedSyncs++
+		r.s.Stats.RefusedSyncs++
 	}
 	r.fullSync(me)
 	return nil
@@ -74,20 +74,20 @@ func (r *replicas) psync(c *command.Call) error {
 
 // SYNC (replication.c: syncCommand)
 func (r *replicas) syncCommand(c *command.Call) error {
-	me := r.s.running
-	if me.sess.Replica || c.Sess.Monitor {
+	me := r.s.Running
+	if me.Sess.Replica || c.Sess.Monitor {
 		return nil
 	}
 	if err := r.ask(me); err != nil {
 		return err
 	}
-	replicaOf(me).old = true
+	ReplicaOf(me).old = true
 	r.fullSync(me)
 	return nil
 }
 
 // ask checks whether a client may become a replica now.
-func (r *replicas) ask(c *client) error {
+func (r *replicas) ask(c *Client) error {
 	rep := r.of(c)
 	switch {
 	case r.s.failover.state != noFailover:
@@ -101,25 +101,25 @@ func (r *replicas) ask(c *client) error {
 		return errPendingOutput
 	case rep.filtered && !rep.takesEOF:
 		return errFilterEOF
-	case r.s.link.refuses(c) != nil:
-		return r.s.link.refuses(c)
+	case r.s.Link.Refuses(c) != nil:
+		return r.s.Link.Refuses(c)
 	}
 	r.s.Log('*', "Replica %s asks for synchronization", r.name(c))
 	return nil
 }
 
 // mayContinue says whether a replica gets only what it has not got yet, and logs why not.
-func (r *replicas) mayContinue(c *client, id string, from int64) bool {
-	switch r.stream.Continue(id, from) {
+func (r *replicas) mayContinue(c *Client, id string, from int64) bool {
+	switch r.Stream.Continue(id, from) {
 	case replication.Accepted:
 		return true
 	case replication.BeyondID2:
 		r.s.Log('*', "Partial resynchronization not accepted: Requested offset for second ID was %d, but I can reply "+
-			"up to %d", from, r.stream.Second)
+			"up to %d", from, r.Stream.Second)
 	case replication.NotKept:
 		r.s.Log('*', "Unable to partial resync with replica %s for lack of backlog (Replica request was: %d).",
 			r.name(c), from)
-		if from > r.stream.Offset {
+		if from > r.Stream.Offset {
 			r.s.Log('#', "Warning: replica %s tried to PSYNC with an offset that is greater than the master replication "+
 				"offset.", r.name(c))
 		}
@@ -129,31 +129,31 @@ func (r *replicas) mayContinue(c *client, id string, from int64) bool {
 			break
 		}
 		r.s.Log('*', "Partial resynchronization not accepted: Replication ID mismatch (Replica asked for '%s', "+
-			"my replication IDs are '%s' and '%s')", id, r.stream.ID, r.stream.ID2)
+			"my replication IDs are '%s' and '%s')", id, r.Stream.ID, r.Stream.ID2)
 	}
 	return false
 }
 
 // goOn gives a replica the stream from a byte on.
-func (r *replicas) goOn(c *client, from int64) {
+func (r *replicas) goOn(c *Client, from int64) {
 	r.add(c, online)
-	rep := replicaOf(c)
-	rep.heard, rep.follows, rep.cursor = r.now(), true, r.stream.Reader(from)
+	rep := ReplicaOf(c)
+	rep.heard, rep.follows, rep.cursor = r.now(), true, r.Stream.Reader(from)
 	if rep.takesNewID {
-		r.tell(c, "+CONTINUE %s\r\n", r.stream.ID)
+		r.tell(c, "+CONTINUE %s\r\n", r.Stream.ID)
 	} else {
 		r.tell(c, "+CONTINUE\r\n")
 	}
 	r.s.Log('*', "Partial resynchronization request from %s accepted. Sending %d bytes of backlog starting from "+
-		"offset %d.", r.name(c), r.stream.Offset+1-from, from)
+		"offset %d.", r.name(c), r.Stream.Offset+1-from, from)
 	r.countGood()
 }
 
 // fullSync gives a replica all keys, as soon as there is a snapshot for it.
-func (r *replicas) fullSync(c *client) {
-	r.s.stats.FullSyncs++
+func (r *replicas) fullSync(c *Client) {
+	r.s.Stats.FullSyncs++
 	r.add(c, waitsForStart)
-	if !r.stream.Active {
+	if !r.Stream.Active {
 		r.begin()
 	}
 	y := r.sync
@@ -163,9 +163,9 @@ func (r *replicas) fullSync(c *client) {
 		r.join(y, c)
 	case y.isStreamed():
 		r.s.Log('*', "Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC")
-	case y != nil || r.s.persist.underWay() != nil:
+	case y != nil || r.s.Persist.UnderWay() != nil:
 		r.s.Log('*', "Can't attach the replica to the current BGSAVE. Waiting for next BGSAVE for SYNC")
-	case r.s.Cfg.ReplDisklessSync && replicaOf(c).takesEOF && r.s.Cfg.ReplDisklessDelay > 0:
+	case r.s.Cfg.ReplDisklessSync && ReplicaOf(c).takesEOF && r.s.Cfg.ReplDisklessDelay > 0:
 		r.s.Log('*', "Delay next BGSAVE for diskless SYNC")
 	default:
 		r.start()
@@ -174,30 +174,30 @@ func (r *replicas) fullSync(c *client) {
 
 // takes reports whether another replica may have the file that is being written. One of the members must have kept
 // the stream since its beginning.
-func (y *fullSync) takes(c *client) bool {
-	keeps := func(m *client) bool { return !m.closed && replicaOf(m).follows }
-	return replicaOf(c).rdbOnly || slices.ContainsFunc(y.members, keeps)
+func (y *fullSync) takes(c *Client) bool {
+	keeps := func(m *Client) bool { return !m.Closed && ReplicaOf(m).follows }
+	return ReplicaOf(c).rdbOnly || slices.ContainsFunc(y.members, keeps)
 }
 
 // refuse says to a replica that it gets no keys.
-func (r *replicas) refuse(c *client) {
+func (r *replicas) refuse(c *Client) {
 	r.forget(c)
 	r.s.send(c, errorReply(errSyncFailed))
-	c.sess.CloseAfterReply = true
+	c.Sess.CloseAfterReply = true
 }
 
 // join makes a replica get the snapshot, and the stream from its moment on (replication.c:
 // replicationSetupSlaveForFullResync).
-func (r *replicas) join(y *fullSync, c *client) {
-	rep := replicaOf(c)
+func (r *replicas) join(y *fullSync, c *Client) {
+	rep := ReplicaOf(c)
 	y.members = append(y.members, c)
 	rep.state, rep.heard = waitsForEnd, r.now()
 	if !rep.rdbOnly {
-		rep.follows, rep.cursor = true, r.stream.Reader(y.offset+1)
+		rep.follows, rep.cursor = true, r.Stream.Reader(y.offset+1)
 	}
 	r.s.Ex.Propagation.Reselect()
 	if !rep.old {
-		r.tell(c, "+FULLRESYNC %s %d\r\n", r.stream.ID, y.offset)
+		r.tell(c, "+FULLRESYNC %s %d\r\n", r.Stream.ID, y.offset)
 	}
 	if y.mark != "" {
 		r.tell(c, "$EOF:%s\r\n", y.mark)
@@ -205,8 +205,8 @@ func (r *replicas) join(y *fullSync, c *client) {
 }
 
 // leave forgets a member that has gone. Nobody needs a stream without members.
-func (r *replicas) leave(y *fullSync, c *client) {
-	y.members = slices.DeleteFunc(y.members, func(m *client) bool { return m == c })
+func (r *replicas) leave(y *fullSync, c *Client) {
+	y.members = slices.DeleteFunc(y.members, func(m *Client) bool { return m == c })
 	if len(y.members) == 0 && y.snapshot != nil && !y.ended {
 		r.s.Log('*', "Diskless rdb transfer, last replica dropped, killing fork child.")
 		y.snapshot.Abort()
@@ -224,8 +224,8 @@ func (r *replicas) passOn() {
 		room, unsent := true, 0
 		for _, c := range y.members {
 			unsent = max(unsent, c.Out.RefLen)
-			replicaOf(c).more = !c.closed && c.Out.RefLen >= handMost && !c.withheld
-			room = room && !replicaOf(c).more
+			ReplicaOf(c).more = !c.Closed && c.Out.RefLen >= handMost && !c.withheld
+			room = room && !ReplicaOf(c).more
 		}
 		if !room {
 			return
@@ -270,7 +270,7 @@ func (r *replicas) fail(y *fullSync, err error) {
 // updateSlavesWaitingBgsave).
 func (r *replicas) endStream(y *fullSync) {
 	r.sync = nil
-	up := slices.DeleteFunc(y.members, func(c *client) bool { return c.closed })
+	up := slices.DeleteFunc(y.members, func(c *Client) bool { return c.Closed })
 	r.s.Log('*', "Diskless rdb transfer, done reading from pipe, %d replicas still up.", len(up))
 	for _, c := range up {
 		r.refer(c, trace.FedMark, []byte(y.mark))
@@ -278,17 +278,17 @@ func (r *replicas) endStream(y *fullSync) {
 	}
 }
 
-func (r *replicas) streamed(c *client) {
+func (r *replicas) streamed(c *Client) {
 	r.s.Log('*', "Streamed RDB transfer with replica %s succeeded (socket). Waiting for REPLCONF ACK from replica to "+
 		"enable streaming", r.name(c))
-	replicaOf(c).onAck = true
+	ReplicaOf(c).onAck = true
 	r.putOnline(c)
 }
 
 // sendFiltered sends what replicas want that want no keys: libraries of functions, or nothing.
-func (r *replicas) sendFiltered(y *fullSync, waiting []*client) {
+func (r *replicas) sendFiltered(y *fullSync, waiting []*Client) {
 	saving := r.savingFor(waiting)
-	if !replicaOf(waiting[0]).wantsLibrary {
+	if !ReplicaOf(waiting[0]).wantsLibrary {
 		saving.Libraries = nil
 	}
 	var all bytes.Buffer

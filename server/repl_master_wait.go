@@ -41,7 +41,7 @@ const (
 
 // WAIT numreplicas timeout (replication.c: waitCommand)
 func (r *replicas) wait(c *command.Call) error {
-	if r.s.Follow.host != "" {
+	if r.s.Follow.Host != "" {
 		return command.ErrWaitReplica
 	}
 	n, ok := ascii.ParseInt(c.Args[1])
@@ -74,13 +74,13 @@ func (r *replicas) waitAOF(c *command.Call) error {
 	switch {
 	case err != nil:
 		return err
-	case r.s.Follow.host != "":
+	case r.s.Follow.Host != "":
 		return command.ErrWaitAOFReplica
 	case local > 0 && !r.s.Cfg.AppendOnly:
 		return errNoAOF
 	}
 	r.await(c, ms, ackWait{
-		offset: c.Sess.Offset, replicas: n, disk: true, local: local > 0, bytes: r.s.persist.aof.at.appended,
+		offset: c.Sess.Offset, replicas: n, disk: true, local: local > 0, bytes: r.s.Persist.AOF.at.appended,
 	})
 	return nil
 }
@@ -91,7 +91,7 @@ func (r *replicas) await(c *command.Call, ms int64, w ackWait) {
 		r.answer(&w, c.Writer)
 		return
 	}
-	w.waiter = waiter{r.s.running, c.Sess.Commands}
+	w.waiter = waiter{r.s.Running, c.Sess.Commands}
 	c.AwaitFor(ms, func(out *resp.Writer) { r.answer(&w, out) })
 	r.keepWaits()
 	r.waits = append(r.waits, w)
@@ -115,20 +115,20 @@ func (r *replicas) isDone(w *ackWait) bool {
 
 // isLocal reports whether the changes are on the disk of this server.
 func (r *replicas) isLocal(w *ackWait) bool {
-	return r.s.Cfg.AppendOnly && r.s.persist.aof.at.has(w.bytes)
+	return r.s.Cfg.AppendOnly && r.s.Persist.AOF.at.has(w.bytes)
 }
 
 // acknowledged counts the replicas that have told that they have what a client waits for. What was written before the
 // first replica came has offset 0, as a replica has that has told nothing (replication.c:
 // replicationCountAcksByOffset, replicationCountAOFAcksByOffset).
 func (r *replicas) acknowledged(w *ackWait) (n int64) {
-	for _, c := range r.all {
-		rep := replicaOf(c)
-		has, told := rep.acked, rep.told != 0
+	for _, c := range r.All {
+		rep := ReplicaOf(c)
+		has, told := rep.Acked, rep.told != 0
 		if w.disk {
 			has, told = rep.synced, rep.hasFile
 		}
-		if rep.state == online && told && has >= w.offset && !c.closed {
+		if rep.state == online && told && has >= w.offset && !c.Closed {
 			n++
 		}
 	}
@@ -143,8 +143,8 @@ func (r *replicas) askOnce() {
 		if !w.asks || !w.isOn() {
 			continue
 		}
-		for _, c := range r.all {
-			n += OneIf(getsStream(c))
+		for _, c := range r.All {
+			n += OneIf(GetsStream(c))
 		}
 		if n >= w.replicas {
 			w.asks, r.asksAcks = false, true
@@ -191,9 +191,9 @@ func (r *replicas) answerWaits() {
 		switch {
 		case !w.isOn():
 		case w.local && !r.s.Cfg.AppendOnly:
-			r.s.Ex.Unblock(&w.by.sess, errNoAOF)
+			r.s.Ex.Unblock(&w.by.Sess, errNoAOF)
 		case r.isDone(&w):
-			r.s.Ex.Answer(&w.by.sess, func(out *resp.Writer) { r.answer(&w, out) })
+			r.s.Ex.Answer(&w.by.Sess, func(out *resp.Writer) { r.answer(&w, out) })
 		default:
 			kept = append(kept, w)
 		}

@@ -5,16 +5,16 @@ import "time"
 // Role is what a server is in the replication: a master with replicas, a replica, or both.
 type Role struct {
 	*Server
-	persist  *Files
+	Persist  *Files
 	Replicas replicas  // repl_master*.go
 	Follow   following // repl_follow*.go
 	failover failover  // repl_failover.go
-	link     linkHooks // repl_hooks.go
+	Link     linkHooks // repl_hooks.go
 	Peers    []*Role   // all servers of the process, with this one: repl_peer.go
 }
 
 func NewRepl(s *Server, p *Files) *Role {
-	rs := &Role{Server: s, persist: p, link: plainLink()}
+	rs := &Role{Server: s, Persist: p, Link: plainLink()}
 	rs.Replicas = newReplicas(rs)
 	rs.Follow.s, rs.failover.s, rs.Peers = rs, rs, []*Role{rs}
 	return rs
@@ -22,19 +22,19 @@ func NewRepl(s *Server, p *Files) *Role {
 
 // Attach gives replicas, and the link to a master, their places in a pass, and tells the files of them.
 func (rs *Role) Attach() {
-	rs.persist.history = historyHooks{
+	rs.Persist.history = historyHooks{
 		place: rs.Replicas.place, restore: rs.Replicas.restore, fsynced: rs.Replicas.noteFsync,
-		offset:  func() int64 { return rs.Replicas.stream.Offset },
+		offset:  func() int64 { return rs.Replicas.Stream.Offset },
 		haveAll: rs.Replicas.haveAll, ask: rs.Replicas.askNow, logLag: rs.Replicas.logLag,
 	}
-	rs.Parts.Attach(part{self: &rs.failover, advance: rs.failover.advance})
+	rs.Parts.Attach(Part{Self: &rs.failover, advance: rs.failover.advance})
 	rs.Parts.Attach(rs.Replicas.part())
 	rs.Parts.Attach(rs.Follow.part())
 }
 
-func (r *replicas) part() part {
-	return part{
-		self: r,
+func (r *replicas) part() Part {
+	return Part{
+		Self: r,
 		configured: func(name string) error {
 			if name == "repl-backlog-size" {
 				r.s.Cfg.ReplBacklogSize = max(r.s.Cfg.ReplBacklogSize, smallestBacklog)
@@ -47,7 +47,7 @@ func (r *replicas) part() part {
 			return true
 		},
 		longestSleep: func() time.Duration { return noneIf(r.isUrgent()) },
-		served:       r.answerFsynced, left: r.left, stop: r.flush,
+		served:       r.answerFsynced, Left: r.left, stop: r.flush,
 		memory: r.backlogMem,
 		info:   map[string]func(to *report){"replication": r.info},
 		figures: map[string]func() int{
@@ -57,11 +57,11 @@ func (r *replicas) part() part {
 	}
 }
 
-func (f *following) part() part {
-	return part{
-		self: f, started: f.Start,
+func (f *following) part() Part {
+	return Part{
+		Self: f, started: f.Start,
 		advance: func() {
-			if f.host != "" && !f.s.persist.loads() {
+			if f.Host != "" && !f.s.Persist.Loads() {
 				f.advance()
 			}
 		},
@@ -69,12 +69,12 @@ func (f *following) part() part {
 			f.configure()
 			return nil
 		},
-		left: func(c *client) {
-			if c.sess.Master {
+		Left: func(c *Client) {
+			if c.Sess.Master {
 				f.lost(c)
 			}
 		},
-		longestSleep: func() time.Duration { return noneIf(f.isUrgent()) },
+		longestSleep: func() time.Duration { return noneIf(f.IsUrgent()) },
 		last:         f.abortSync, stop: f.end,
 		figures: map[string]func() int{"slave_expires_tracked_keys": func() int { return len(f.own.all) }},
 	}

@@ -41,24 +41,24 @@ func (f *following) connectTo(to *Role) (*link, error) {
 		unix.CloseOnExec(fd)
 		_ = unix.SetNonblock(fd, true)
 	}
-	l := &link{fd: ends[0], addr: to.peerAddr(), heard: f.s.now, chunk: make([]byte, linkChunk)}
-	if err := f.s.Loop.Watch(l.fd, reactor.Writable, func() { l.ready = true }); err != nil {
+	l := &link{FD: ends[0], addr: to.peerAddr(), heard: f.s.Now, chunk: make([]byte, linkChunk)}
+	if err := f.s.Loop.Watch(l.FD, reactor.Writable, func() { l.ready = true }); err != nil {
 		_ = unix.Close(ends[0])
 		_ = unix.Close(ends[1])
 		return nil, err
 	}
 	from, taken := f.s, false
-	v := &internalRequest{errand: func(v *internalRequest) {
+	v := &InternalRequest{errand: func(v *InternalRequest) {
 		taken = takeLink(to, ends[1], from)
 		v.end(nil)
 	}}
-	v.done = func([]byte) {
+	v.Done = func([]byte) {
 		if taken {
 			return
 		}
 		_ = unix.Close(ends[1])
 		from.Inbox.post(func() {
-			if from.Follow.link == l {
+			if from.Follow.Link == l {
 				from.Follow.fail('#', "Error condition on socket for SYNC: Connection refused")
 			}
 		})
@@ -69,14 +69,14 @@ func (f *following) connectTo(to *Role) (*link, error) {
 
 // takeLink makes a client of the end of a link. It reports whether server to takes connections.
 func takeLink(to *Role, fd int, from *Role) bool {
-	if len(to.Listeners.all) == 0 || !to.clients.hasPlace() {
+	if len(to.Listeners.All) == 0 || !to.Clients.hasPlace() {
 		return false
 	}
-	to.stats.Connections++
+	to.Stats.Connections++
 	if c := to.adopt(fd, from.peerAddr(), to.peerAddr(), true); c != nil {
 		c.attach(peerKey{}, from)
-		c.sess.Name = to.link.name("replica", from.PeerPort)
-		to.link.begun(c)
+		c.Sess.Name = to.Link.name("replica", from.PeerPort)
+		to.Link.begun(c)
 	}
 	return true
 }
@@ -85,7 +85,7 @@ func takeLink(to *Role, fd int, from *Role) bool {
 type peerKey struct{}
 
 // peerOf returns the replica of this process that c is the link of, nil for none.
-func peerOf(c *client) *Role {
+func peerOf(c *Client) *Role {
 	from, _ := c.attached(peerKey{}).(*Role)
 	return from
 }

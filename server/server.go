@@ -7,7 +7,7 @@
 //	epoll_wait ──> acceptHandler  new connections                 accept.go (with TLS: tls.go)
 //	           ├─> readHandler    readable clients                pass.go
 //	           └─> replyHandler   full sockets with room again    write.go
-//	beforeSleep:                                                  pass.go
+//	BeforeSleep:                                                  pass.go
 //	   gather           wait a moment for more clients            gather.go
 //	   read and parse   all readable sockets                      (I/O threads may do that)
 //	   run timers       timeouts of blocked clients, pauses       hold.go
@@ -67,31 +67,31 @@ type Server struct {
 	KS       *store.Keyspace
 	Ex       *command.Executor
 	commands *command.Commands // what ex executes
-	pool     ioworkers.Pool
+	Pool     ioworkers.Pool
 
 	// The parts. Each has a file of its own, and most have methods.
 	pass                  // the pass under way: pass_state.go
-	clients    clients    // clients and their limits
+	Clients    clients    // clients and their limits
 	pausing    pausing    // CLIENT PAUSE: hold.go
 	Listeners  listeners  // listen.go
 	handshakes handshakes // connections that are no clients yet
 	Inbox      inbox      // requests that come over no connection: internal_request.go
-	stats      Stats
+	Stats      Stats
 	Figures    figures   // for INFO, beside stats
-	recorder   recorder  // of the trace: trace.go
+	Recorder   recorder  // of the trace: trace.go
 	debugging  debugging // what DEBUG has set: cron.go
 	OOMScore   oomScore
 
 	// What a plain server does not have.
 	Parts parts      // what they do in a pass: parts.go
 	Hooks hooks      // what they replace: hooks.go
-	queue *execQueue // nil for --exec inline
+	Queue *execQueue // nil for --exec inline
 
 	Bubble *reactor.Bubble // of testing/synctest that the server lives in, or nil
 
-	trace *trace.Thread // main's row, nil while nothing is recorded
+	Trace *trace.Thread // main's row, nil while nothing is recorded
 
-	nodeCount int   // how many servers this process has
+	NodeCount int   // how many servers this process has
 	OneIf     int   // the number of this one, from 1
 	Group     int   // the number of its master at the start: its own, or that of the one it follows
 	PeerPort  int   // at the start
@@ -146,17 +146,17 @@ func New(cfg *config.Config, log Log, number, nodes int, commands *command.Comma
 		return nil, err
 	}
 	s := &Server{
-		Cfg: cfg, Log: log, Clock: clock, Loop: loop, OneIf: number, nodeCount: nodes, commands: commands,
+		Cfg: cfg, Log: log, Clock: clock, Loop: loop, OneIf: number, NodeCount: nodes, commands: commands,
 		KS: newKeyspace(cfg), Group: cfg.MasterOf(number), LoadsInRun: cfg.SystemFiles && !cfg.LabDisk,
 	}
-	s.clients = clients{s: s, byID: map[int64]*client{}}
-	s.Listeners.s, s.pausing.s, s.recorder.s = s, s, s
+	s.Clients = clients{s: s, ByID: map[int64]*Client{}}
+	s.Listeners.s, s.pausing.s, s.Recorder.s = s, s, s
 	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
-	s.Inbox.s, s.Inbox.waiting, s.Inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
+	s.Inbox.s, s.Inbox.waiting, s.Inbox.ended = s, map[int64]*InternalRequest{}, make(chan struct{})
 	s.Figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
 	s.Hooks = plainHooks(s)
 	loop.AfterSleep(s.afterSleep)
-	loop.BeforeSleep(s.beforeSleep)
+	loop.BeforeSleep(s.BeforeSleep)
 	if cfg.Bubble {
 		s.enterBubble()
 	}
@@ -170,14 +170,14 @@ func New(cfg *config.Config, log Log, number, nodes int, commands *command.Comma
 
 // Open makes the server listen, once it has its executor.
 func (s *Server) Open() error {
-	s.clients.setOutputTrigger()
-	s.clients.setMemoryLimits()
+	s.Clients.setOutputTrigger()
+	s.Clients.setMemoryLimits()
 	s.Figures.peakMem = s.Figures.usedMemory()
-	if !s.clients.fit() {
+	if !s.Clients.fit() {
 		return errors.New("too few open files allowed")
 	}
 	if s.Cfg.Trace != "" {
-		s.recorder.start()
+		s.Recorder.start()
 	}
 	s.cronTimer = s.Loop.After(cronPeriod, s.cron)
 	if err := s.Listeners.open(); err != nil {
@@ -209,7 +209,7 @@ func (s *Server) Addrs() []string {
 func (s *Server) TLSAddrs() []string { return s.Listeners.addrs(true) }
 
 func (ls *listeners) addrs(withTLS bool) (addrs []string) {
-	for _, l := range ls.all {
+	for _, l := range ls.All {
 		if l.tls == withTLS {
 			addrs = append(addrs, l.addr)
 		}
@@ -223,18 +223,18 @@ func (s *Server) Run() error {
 	if !s.LoadsInRun {
 		s.NotifyLoaded()
 	}
-	s.pool.Start(s.Cfg.IOThreads, s.Cfg.IOThreadsDoReads)
-	s.pool.Record(s.recorder.rows)
-	s.queue.start()
+	s.Pool.Start(s.Cfg.IOThreads, s.Cfg.IOThreadsDoReads)
+	s.Pool.Record(s.Recorder.Rows)
+	s.Queue.start()
 	err := s.Loop.Run()
 	each(s.Parts.hurry)
-	s.queue.stop()
-	s.pool.Stop()
-	s.recorder.save()
+	s.Queue.stop()
+	s.Pool.Stop()
+	s.Recorder.save()
 	s.Listeners.Close()
 	s.handshakes.end()
 	each(s.Parts.stop)
-	for _, c := range s.clients.byID {
+	for _, c := range s.Clients.ByID {
 		s.free(c)
 	}
 	each(s.Parts.end)
@@ -258,12 +258,12 @@ func (s *Server) NotifyLoaded() {
 // runtime must have a processor for each.
 func (s *Server) Dedicated() {
 	s.Loop.Dedicated()
-	s.pool.Dedicated = true
+	s.Pool.Dedicated = true
 }
 
 // EagerThreads wakes I/O threads even for a single client, which costs more than it saves. It is for
 // tests. Call it before Run.
-func (s *Server) EagerThreads() { s.pool.Eager() }
+func (s *Server) EagerThreads() { s.Pool.Eager() }
 
 // Stop ends Run after this pass. Any goroutine may call it.
 func (s *Server) Stop() {

@@ -93,7 +93,7 @@ func (hs *handshakes) waits(h *handshake, room bool) {
 		hs.wantTurn(h)
 	})
 	if err != nil {
-		hs.giveUp(h, plainEnd)
+		hs.giveUp(h, PlainEnd)
 		hs.logFailure(h, reason(err))
 	}
 }
@@ -122,7 +122,7 @@ func (hs *handshakes) tooLong(h *handshake) (again time.Duration) {
 	if hs.turns[h] {
 		return time.Millisecond
 	}
-	hs.giveUp(h, plainEnd)
+	hs.giveUp(h, PlainEnd)
 	hs.logFailure(h, "the handshake took too long")
 	return 0
 }

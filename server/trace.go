@@ -18,41 +18,41 @@ import (
 // recorder records a trace of the server.
 type recorder struct {
 	s    *Server
-	rows *trace.Recorder // nil before the first trace, unless somebody shares it
+	Rows *trace.Recorder // nil before the first trace, unless somebody shares it
 
-	isShared bool // the threads have their rows already, and a recording is only a part of what they get
+	IsShared bool // the threads have their rows already, and a recording is only a part of what they get
 }
 
 // start begins a recording and drops the one before. A server with a View of package glass has its
 // threads already.
 func (rec *recorder) start() {
-	if !rec.isShared {
-		rec.rows = trace.New(rec.s.Ex.Clock.Mono)
-		rec.into(rec.rows.Thread("main"))
-		rec.s.queue.record()
-		rec.s.pool.Record(rec.rows)
+	if !rec.IsShared {
+		rec.Rows = trace.New(rec.s.Ex.Clock.Mono)
+		rec.into(rec.Rows.Thread("main"))
+		rec.s.Queue.Record()
+		rec.s.Pool.Record(rec.Rows)
 	}
-	rec.rows.Start()
+	rec.Rows.Start()
 }
 
 func (rec *recorder) stop() {
-	if rec.isShared {
-		rec.rows.Stop()
+	if rec.IsShared {
+		rec.Rows.Stop()
 		return
 	}
 	rec.into(nil)
-	rec.s.pool.Record(nil)
+	rec.s.Pool.Record(nil)
 }
 
 func (rec *recorder) into(row *trace.Thread) {
-	rec.s.trace, rec.s.Ex.Trace, rec.s.pool.Trace = row, row, row
+	rec.s.Trace, rec.s.Ex.Trace, rec.s.Pool.Trace = row, row, row
 }
 
 const errNoTrace store.Error = "ERR no trace was recorded, see DEBUG TRACE START"
 
 // write writes the recording. A reader sees no file or the whole file.
 func (rec *recorder) write(path string) error {
-	if rec.rows == nil || !rec.rows.Traced() {
+	if rec.Rows == nil || !rec.Rows.Traced() {
 		return errNoTrace
 	}
 	part := path + ".part"
@@ -70,22 +70,22 @@ func (rec *recorder) write(path string) error {
 // writeTo compresses what is written if the name of the file ends with .gz. Perfetto reads both.
 func (rec *recorder) writeTo(f *os.File, path string) error {
 	if !strings.HasSuffix(path, ".gz") {
-		return rec.rows.WriteJSON(f)
+		return rec.Rows.WriteJSON(f)
 	}
 	z := gzip.NewWriter(f)
-	return errors.Join(rec.rows.WriteJSON(z), z.Close())
+	return errors.Join(rec.Rows.WriteJSON(z), z.Close())
 }
 
 // slept says what the sleep that has just ended found, and what would have ended it.
 func (rec *recorder) slept() {
 	ready := 0
 	rec.s.Loop.Fired(func(int, reactor.Mask) { ready++ })
-	rec.s.trace.Slept(ready, rec.s.stats.Passes, rec.wakesFor())
+	rec.s.Trace.Slept(ready, rec.s.Stats.Passes, rec.wakesFor())
 }
 
 // wakesFor names the deadline that sleep returns.
 func (rec *recorder) wakesFor() string {
-	if rec.s.evicting {
+	if rec.s.Evicting {
 		return "eviction"
 	}
 	timer, waits := rec.s.timers.Next()
@@ -106,7 +106,7 @@ func (s *Server) SaveTrace() {
 		if s.Cfg.Trace == "" {
 			s.Log('#', "No trace is written: start the server with --trace PATH")
 		}
-		s.recorder.save()
+		s.Recorder.save()
 	})
 }
 

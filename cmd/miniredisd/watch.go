@@ -9,7 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/rlog"
 	"github.com/miniredisd/miniredisd/lab/glass/glasshttp"
 	"github.com/miniredisd/miniredisd/node"
-	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/glass"
 )
 
 // listenWatch opens the port of the page and writes its address into cfg. The listener is nil if
@@ -35,7 +35,7 @@ func serveWatch(l net.Listener, cfg *config.Config, masters node.Nodes, log *rlo
 		RunClaim: func(ctx context.Context, n int) (any, error) { return claims.Run(ctx, n) },
 	}
 	for _, s := range masters {
-		m := glasshttp.Master{View: server.ViewOf(s), Name: s.NameClient}
+		m := glasshttp.Master{View: glass.ViewOf(s), Name: s.NameClient}
 		if addrs := s.Addrs(); len(addrs) > 0 { // none with tls-port alone
 			m.Addr = addrs[0]
 		}

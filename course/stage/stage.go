@@ -27,6 +27,7 @@ import (
 	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	serverglass "github.com/miniredisd/miniredisd/server/glass"
 )
 
 // Stage is one server, or several masters.
@@ -142,7 +143,7 @@ func Field(v resp.Value, name string) resp.Value {
 }
 
 // Glass returns the gate and the events of a master.
-func (s *Stage) Glass(master int) *glass.View { return server.ViewOf(s.masters[master-1]) }
+func (s *Stage) Glass(master int) *glass.View { return serverglass.ViewOf(s.masters[master-1]) }
 
 // Record begins to record every event of a master, with a snapshot each unless it is bare.
 func (s *Stage) Record(master int, bare bool) {

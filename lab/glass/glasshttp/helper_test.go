@@ -18,6 +18,7 @@ import (
 	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/glass"
 )
 
 // site is a server with a page, in the process of the test.
@@ -44,7 +45,7 @@ func start(t testing.TB, args ...string) *site {
 		RunClaim: func(ctx context.Context, n int) (any, error) { return claims.Run(ctx, n) },
 	}
 	for i, addr := range masters.Addrs() {
-		o.Masters = append(o.Masters, Master{View: server.ViewOf(masters[i]), Addr: addr, Name: masters[i].NameClient})
+		o.Masters = append(o.Masters, Master{View: glass.ViewOf(masters[i]), Addr: addr, Name: masters[i].NameClient})
 	}
 	s := New(o)
 	h := httptest.NewServer(s.Handler())

@@ -21,7 +21,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/server"
+	serverglass "github.com/miniredisd/miniredisd/server/glass"
 )
 
 // situation is a short story of some clients on a server of its own. situations_test.go has them all.
@@ -42,7 +42,7 @@ type player struct {
 	linked bool // there is such a link
 }
 
-func (p *player) view() *glass.View { return server.ViewOf(p.masters[0]) }
+func (p *player) view() *glass.View { return serverglass.ViewOf(p.masters[0]) }
 
 // do sends a command and waits for its reply.
 func (p *player) do(client int, command string) resp.Value {

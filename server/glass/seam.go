@@ -1,4 +1,4 @@
-package server
+package glass
 
 import (
 	"strings"
@@ -11,6 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -22,11 +23,11 @@ import (
 //	the loop             handles                handler
 //	do, doInternal       doShown                expired; the executor shows execute, replied, message
 //	obey                 obeyShown              the same, for what the master of a replica has sent
-//	serveOthers          serveOthersShown       back
+//	ServeOthers          serveOthersShown       back
 //	HandleReady          foundMore              again
 //	before epoll_wait    endPass                asleep
 //
-// labHooks show where a rule strikes. The other points stand where those of the trace stand: in adopt,
+// LabHooks show where a rule strikes. The other points stand where those of the trace stand: in adopt,
 // free and expire, in ioworkers, in Executor.run, and in replicas and following. Each is one comparison while there is
 // no View.
 //
@@ -36,28 +37,28 @@ import (
 //	glass_snapshot.go  what there is while the server is stopped
 //	glass_step.go      LAB STEP and LAB RECORD
 //	glass_names.go     names of connections that the page opens
-type GlassState struct {
-	*Role
-	lab  *LabState
-	All  []*GlassState // of the process, with this one
+type State struct {
+	*server.Role
+	lab  *server.LabState
+	All  []*State // of the process, with this one
 	view *glass.View
 
 	do, doInternal func(by *command.Session, args [][]byte, w *resp.Writer) // those that doShown calls
 
-	fired    []glass.Ready // the array of the last wait, while the pass records details
-	byFD     []*client     // by descriptor, as it was at the begin of the pass
-	at       int           // the place in it of the running handler, -1 for none yet
-	later    []glass.Verb  // that may stop the loop: to be done when the pass is over
-	due      []string      // keys that have expired and are not shown yet
-	evicted  []string      // the same, of keys that were evicted
-	recent   []touched     // keys of the latest commands, the newest first
-	finished pace          // counters at the begin of the pass
-	calls    int64         // of the loop's multiplexer, until the end of the last pass that was shown
-	request  uses          // under way
-	streamed int64         // the offset of the replication stream, as far as it is shown
-	nowhere  resp.Writer   // what doShown looks at while the master's requests are executed
+	fired    []glass.Ready    // the array of the last wait, while the pass records details
+	byFD     []*server.Client // by descriptor, as it was at the begin of the pass
+	at       int              // the place in it of the running handler, -1 for none yet
+	later    []glass.Verb     // that may stop the loop: to be done when the pass is over
+	due      []string         // keys that have expired and are not shown yet
+	evicted  []string         // the same, of keys that were evicted
+	recent   []touched        // keys of the latest commands, the newest first
+	finished pace             // counters at the begin of the pass
+	calls    int64            // of the loop's multiplexer, until the end of the last pass that was shown
+	request  uses             // under way
+	streamed int64            // the offset of the replication stream, as far as it is shown
+	nowhere  resp.Writer      // what doShown looks at while the master's requests are executed
 
-	others func() (stop bool) // the serveOthers that serveOthersShown calls
+	others func() (stop bool) // the ServeOthers that serveOthersShown calls
 	slow   int64              // the client whose slow script looks for others, 0 for none
 	found  bool               // it has found something
 }
@@ -67,35 +68,35 @@ type pace struct {
 	reads, writes, taken, inside, waited, reading, executing, writing, slots, timers int64
 }
 
-// NewGlass makes the View of a server with a lab. The server does not listen on the address of the directive: the
+// New makes the View of a server with a lab. The server does not listen on the address of the directive: the
 // program around it does, if it serves the page.
-func NewGlass(l *LabState, clock *clock.Clock) *GlassState {
-	s, v := l.Server, &GlassState{Role: l.Role, lab: l, at: -1}
-	v.All = []*GlassState{v}
-	s.recorder.rows = trace.New(clock.Mono)
-	v.view = glass.New(s.recorder.rows, glass.Options{
+func New(l *server.LabState, clock *clock.Clock) *State {
+	s, v := l.Server, &State{Role: l.Role, lab: l, at: -1}
+	v.All = []*State{v}
+	s.Recorder.Rows = trace.New(clock.Mono)
+	v.view = glass.New(s.Recorder.Rows, glass.Options{
 		Hello: glass.Hello{
 			Version: version.Version, Seed: s.Cfg.Seed, Exec: s.Cfg.Exec, Multiplexer: s.Cfg.Multiplexer,
-			Master: s.OneIf, Masters: s.nodeCount, Replicas: s.Cfg.Replicas, Appends: s.Cfg.AppendOnly,
+			Master: s.OneIf, Masters: s.NodeCount, Replicas: s.Cfg.Replicas, Appends: s.Cfg.AppendOnly,
 		},
 		Snapshot: v.snapshot, Summary: v.summary, Stood: v.stood,
 		Keys: v.keysOf, Name: v.nameOf, Match: store.MatchPattern,
 		Wake: func() { s.Loop.Post(func() {}) },
 	})
-	s.recorder.isShared = true
-	s.Hooks.take, s.Hooks.pushed = v.takes, v.message
-	l.shown = labHooks{struck: v.struck, expired: v.noteExpired}
-	l.persist.hooks.appended = v.appended
-	l.link.replicated, l.link.fed, l.link.read, l.link.told = v.replicated, v.fed, v.linkRead, v.linkTold
-	s.trace = v.view.Thread("main")
-	s.pool.Trace = s.trace
-	s.queue.record()
+	s.Recorder.IsShared = true
+	s.Hooks.Take, s.Hooks.Pushed = v.takes, v.message
+	l.Shown = server.LabHooks{Struck: v.struck, Expired: v.noteExpired}
+	l.Persist.Hooks.Appended = v.appended
+	l.Link.Replicated, l.Link.Fed, l.Link.Read, l.Link.Told = v.replicated, v.fed, v.linkRead, v.linkTold
+	s.Trace = v.view.Thread("main")
+	s.Pool.Trace = s.Trace
+	s.Queue.Record()
 	return v
 }
 
 // ViewOf returns what shows and stops a server, nil without the directive watch.
-func ViewOf(s *Server) *glass.View {
-	v, isOn := FindPart[*GlassState](s)
+func ViewOf(s *server.Server) *glass.View {
+	v, isOn := server.FindPart[*State](s)
 	if !isOn {
 		return nil
 	}
@@ -103,22 +104,22 @@ func ViewOf(s *Server) *glass.View {
 }
 
 // install replaces what a pass calls. It runs for every new executor, after LabState.install.
-func (v *GlassState) install() error {
-	v.do, v.doInternal = v.Hooks.do, v.Ex.Do // the glass needs a lab, which sets do
-	v.Hooks.do = func(by *command.Session, args [][]byte, w *resp.Writer) { v.doShown(v.do, by, args, w) }
-	v.Hooks.doInternal = func(by *command.Session, args [][]byte, w *resp.Writer) {
+func (v *State) install() error {
+	v.do, v.doInternal = v.Hooks.Do, v.Ex.Do // the glass needs a lab, which sets do
+	v.Hooks.Do = func(by *command.Session, args [][]byte, w *resp.Writer) { v.doShown(v.do, by, args, w) }
+	v.Hooks.DoInternal = func(by *command.Session, args [][]byte, w *resp.Writer) {
 		v.doShown(v.doInternal, by, args, w)
 	}
-	v.Hooks.obey = v.obeyShown
-	v.others, v.Hooks.serveOthers = v.Hooks.serveOthers, v.serveOthersShown
+	v.Hooks.Obey = v.obeyShown
+	v.others, v.Hooks.ServeOthers = v.Hooks.ServeOthers, v.serveOthersShown
 	evicted := v.KS.OnEvicted
 	v.KS.OnEvicted = func(db *store.DB, key string) {
 		evicted(db, key)
-		if v.trace.Detailed() {
+		if v.Trace.Detailed() {
 			v.evicted = append(v.evicted, strings.Clone(key))
 		}
 	}
-	v.Ex.Trace, v.Ex.Show.Hides, v.Ex.Show.Settle = v.trace, onlyLooks, v.settle
+	v.Ex.Trace, v.Ex.Show.Hides, v.Ex.Show.Settle = v.Trace, onlyLooks, v.settle
 	v.Loop.CountCalls()
 	v.Loop.FoundMore(v.foundMore)
 	v.Loop.AfterSleep(v.beginPass)
@@ -128,40 +129,40 @@ func (v *GlassState) install() error {
 }
 
 // Part is the place of the View in a pass.
-func (v *GlassState) Part() part {
-	return part{
-		self: v, installed: v.install, expired: v.expired, joined: v.accepted, left: v.closed,
-		hurry: v.view.Open, end: v.view.End,
+func (v *State) Part() server.Part {
+	return server.Part{
+		Self: v, Installed: v.install, Expired: v.expired, Joined: v.accepted, Left: v.closed,
+		Hurry: v.view.Open, End: v.view.End,
 	}
 }
 
 // stood keeps the time of a stop out of the clocks. With LAB STEP CLOCK RUN the lab's clock goes on.
-func (v *GlassState) stood(ns int64, still bool) {
+func (v *State) stood(ns int64, still bool) {
 	v.Ex.Clock.Stand(ns)
-	if clock := v.lab.clock; !still && !clock.Frozen && !clock.Held {
+	if clock := v.lab.Clock; !still && !clock.Frozen && !clock.Held {
 		mono := v.Ex.Clock.Mono()
 		clock.Set(mono, clock.Now(mono)+int64(float64(ns)*clock.Rate))
 	}
 }
 
 // beginPass runs afterSleep and begins a pass of the recording.
-func (v *GlassState) beginPass() {
-	slept := v.asleep
-	v.lab.beginPass()
-	v.view.BeginPass(v.now)
-	v.pool.Stepping = v.view.Stepping()
-	if v.trace.Detailed() {
+func (v *State) beginPass() {
+	slept := v.Asleep
+	v.lab.BeginPass()
+	v.view.BeginPass(v.Now)
+	v.Pool.Stepping = v.view.Stepping()
+	if v.Trace.Detailed() {
 		v.woke(slept)
 	}
 }
 
-// endPass runs beforeSleep and ends a pass of the recording.
-func (v *GlassState) endPass() time.Duration {
-	d := v.beforeSleep()
-	if v.trace.Detailed() {
+// endPass runs BeforeSleep and ends a pass of the recording.
+func (v *State) endPass() time.Duration {
+	d := v.BeforeSleep()
+	if v.Trace.Detailed() {
 		v.sleeps(v.Loop.Timeout(d))
 	}
-	v.view.EndPass(v.asleep, v.work())
+	v.view.EndPass(v.Asleep, v.work())
 	for _, verb := range v.later {
 		_, _ = verb.Do() // it returns no error
 	}
@@ -171,21 +172,21 @@ func (v *GlassState) endPass() time.Duration {
 }
 
 // work is what the loop does between passes, so that it hardly sleeps: "" for nothing.
-func (v *GlassState) work() string {
+func (v *State) work() string {
 	switch {
-	case v.persist.loads() || v.Follow.isUrgent():
+	case v.Persist.Loads() || v.Follow.IsUrgent():
 		return "loading"
-	case v.persist.underWay() != nil:
+	case v.Persist.UnderWay() != nil:
 		return "saving"
-	case v.evicting:
+	case v.Evicting:
 		return "evicting"
 	}
 	return ""
 }
 
 // handles is called before the handlers of a descriptor.
-func (v *GlassState) handles(i, fd int, mask reactor.Mask) {
-	if v.trace.Detailed() && mask != 0 {
+func (v *State) handles(i, fd int, mask reactor.Mask) {
+	if v.Trace.Detailed() && mask != 0 {
 		v.showHandler(i, fd, mask)
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package glass
 
 import (
 	"strconv"
@@ -7,36 +7,37 @@ import (
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // What main shows of replication, on both sides of a link.
 
 // replicated shows what the pass has added to the stream.
-func (v *GlassState) replicated() {
-	st := &v.Replicas.stream
+func (v *State) replicated() {
+	st := &v.Replicas.Stream
 	added := st.Offset - v.streamed
 	v.streamed = st.Offset
 	if !st.Active || added <= 0 {
 		return
 	}
 	getters := 0
-	for _, c := range v.Replicas.all {
-		if getsStream(c) && v.link.refuses(c) == nil {
+	for _, c := range v.Replicas.All {
+		if server.GetsStream(c) && v.Link.Refuses(c) == nil {
 			getters++
 		}
 	}
-	v.trace.Event(trace.Event{
+	v.Trace.Event(trace.Event{
 		Point: trace.Replicated, A: added, B: int64(getters), Text: strconv.FormatInt(st.Offset, 10),
 	}, nil)
 }
 
 // getters returns how many replicas get the stream, and the least offset that one of them has acknowledged.
-func (v *GlassState) getters() (n int, acked int64) {
+func (v *State) getters() (n int, acked int64) {
 	acked = -1
-	for _, c := range v.Replicas.all {
-		if getsStream(c) {
-			if n++; n == 1 || replicaOf(c).acked < acked {
-				acked = replicaOf(c).acked
+	for _, c := range v.Replicas.All {
+		if server.GetsStream(c) {
+			if n++; n == 1 || server.ReplicaOf(c).Acked < acked {
+				acked = server.ReplicaOf(c).Acked
 			}
 		}
 	}
@@ -44,64 +45,64 @@ func (v *GlassState) getters() (n int, acked int64) {
 }
 
 // fed shows bytes for a replica.
-func (v *GlassState) fed(c *client, what int64, b []byte) {
-	e := trace.Event{Point: trace.Fed, Client: c.sess.ID, A: int64(len(b)), B: what}
+func (v *State) fed(c *server.Client, what int64, b []byte) {
+	e := trace.Event{Point: trace.Fed, Client: c.Sess.ID, A: int64(len(b)), B: what}
 	if what != trace.FedKeys {
 		e.Text = trace.Shown(b)
 	}
-	v.trace.Event(e, nil)
+	v.Trace.Event(e, nil)
 }
 
 // linkRead shows bytes that the master has sent.
-func (v *GlassState) linkRead(b []byte) {
+func (v *State) linkRead(b []byte) {
 	e := trace.Event{Point: trace.LinkRead, A: int64(len(b)), B: trace.FedAnswer}
-	switch c := v.Follow.link.client; {
+	switch c := v.Follow.Link.Client; {
 	case c != nil:
-		e.Client, e.B = c.sess.ID, trace.FedStream
-	case v.Follow.sync != nil:
+		e.Client, e.B = c.Sess.ID, trace.FedStream
+	case v.Follow.Sync != nil:
 		e.B = trace.FedKeys
 	}
-	if e.B != trace.FedKeys || !v.Follow.sync.begun {
+	if e.B != trace.FedKeys || !v.Follow.Sync.Begun {
 		e.Text = trace.Shown(b)
 	}
-	v.trace.Event(e, nil)
+	v.Trace.Event(e, nil)
 }
 
 // linkTold shows bytes that this replica has sent to its master.
-func (v *GlassState) linkTold(b []byte) {
+func (v *State) linkTold(b []byte) {
 	e := trace.Event{Point: trace.LinkTold, A: int64(len(b)), B: -1, Text: trace.Shown(b)}
-	if c := v.Follow.link.client; c != nil {
-		e.Client, e.B = c.sess.ID, v.Replicas.stream.Offset
+	if c := v.Follow.Link.Client; c != nil {
+		e.Client, e.B = c.Sess.ID, v.Replicas.Stream.Offset
 	}
-	v.trace.Event(e, nil)
+	v.Trace.Event(e, nil)
 }
 
 // obeyShown is doShown for what the master has sent.
-func (v *GlassState) obeyShown(master *command.Session, args [][]byte) (reply []byte) {
+func (v *State) obeyShown(master *command.Session, args [][]byte) (reply []byte) {
 	v.doShown(func(by *command.Session, args [][]byte, _ *resp.Writer) { reply = v.Ex.Obey(by, args) }, master, args,
 		&v.nowhere)
 	return reply
 }
 
 // stream is the replication stream in a snapshot, nil if there is none.
-func (v *GlassState) stream() *glass.Stream {
-	st, f := &v.Replicas.stream, &v.Follow
+func (v *State) stream() *glass.Stream {
+	st, f := &v.Replicas.Stream, &v.Follow
 	s := &glass.Stream{Role: "master", Offset: st.Offset, Kept: st.Kept()}
 	s.Replicas, s.Acked = v.getters()
 	switch {
-	case f.host != "":
-		s.Role, s.Link = "replica", f.state()
+	case f.Host != "":
+		s.Role, s.Link = "replica", f.State()
 	case !st.Active:
 		return nil
 	}
 	return s
 }
 
-func (v *GlassState) roleOf(c *client) string {
+func (v *State) roleOf(c *server.Client) string {
 	switch {
-	case c.sess.Replica:
+	case c.Sess.Replica:
 		return "replica"
-	case c.sess.Master:
+	case c.Sess.Master:
 		return "master"
 	}
 	return ""

@@ -1,4 +1,4 @@
-package server
+package glass
 
 import (
 	"fmt"
@@ -14,32 +14,33 @@ import (
 	"github.com/miniredisd/miniredisd/persist/aof"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // The events that main shows. All functions here run only in passes that record details.
 
 // woke shows what the wait has found.
-func (v *GlassState) woke(slept int64) {
+func (v *State) woke(slept int64) {
 	v.findByFD()
 	why, list := v.ready()
 	if looked := v.Loop.Looked(); looked != len(v.fired) {
 		list += " looked=" + strconv.Itoa(looked)
 	}
-	v.finished, v.streamed = v.pace(), v.Replicas.stream.Offset
-	v.trace.Event(trace.Event{
-		Point: trace.Woke, A: int64(len(v.fired)), B: max(v.now-slept, 0) / 1000, Text: why + list,
+	v.finished, v.streamed = v.pace(), v.Replicas.Stream.Offset
+	v.Trace.Event(trace.Event{
+		Point: trace.Woke, A: int64(len(v.fired)), B: max(v.Now-slept, 0) / 1000, Text: why + list,
 	}, nil)
 }
 
 // ready keeps the array of the last wait. It returns why the wait is over, and the array as text: " 7r 9rw".
-func (v *GlassState) ready() (why, list string) {
+func (v *State) ready() (why, list string) {
 	v.fired, v.at, why = v.fired[:0], -1, "timer"
 	var text []byte
 	v.Loop.Fired(func(fd int, mask reactor.Mask) {
 		c, kind := v.handlerOf(fd, mask)
 		ready := glass.Ready{FD: fd, Mask: letters(mask)}
 		if c != nil {
-			ready.Client = c.sess.ID
+			ready.Client = c.Sess.ID
 		}
 		v.fired = append(v.fired, ready)
 		if kind == "wake" && why == "timer" {
@@ -63,12 +64,12 @@ func letters(mask reactor.Mask) string {
 }
 
 // handlerOf returns the client that a descriptor belongs to, if any, and the name of its handler.
-func (v *GlassState) handlerOf(fd int, mask reactor.Mask) (*client, string) {
-	if l := v.Follow.link; l != nil && l.fd == fd {
-		if l.talk == nil && l.shaking == nil {
+func (v *State) handlerOf(fd int, mask reactor.Mask) (*server.Client, string) {
+	if l := v.Follow.Link; l != nil && l.FD == fd {
+		if l.Talk == nil && l.Shaking == nil {
 			return nil, "connected"
 		}
-		return l.client, "link"
+		return l.Client, "link"
 	}
 	if c := v.clientOf(fd); c != nil {
 		if mask&reactor.Writable != 0 && mask&(reactor.Readable|reactor.HangUp) == 0 {
@@ -76,18 +77,18 @@ func (v *GlassState) handlerOf(fd int, mask reactor.Mask) (*client, string) {
 		}
 		return c, "read"
 	}
-	if slices.ContainsFunc(v.Listeners.all, func(l *listener) bool { return l.fd == fd }) {
+	if slices.ContainsFunc(v.Listeners.All, func(l *server.Listener) bool { return l.FD == fd }) {
 		return nil, "accept"
 	}
 	return nil, "wake"
 }
 
 // findByFD notes which client each descriptor belongs to, so that a pass of n clients takes time O(n).
-func (v *GlassState) findByFD() {
+func (v *State) findByFD() {
 	clear(v.byFD)
-	for _, c := range v.clients.order {
+	for _, c := range v.Clients.Order {
 		if c.FD >= len(v.byFD) {
-			v.byFD = append(v.byFD, make([]*client, c.FD+1-len(v.byFD))...)
+			v.byFD = append(v.byFD, make([]*server.Client, c.FD+1-len(v.byFD))...)
 		}
 		v.byFD[c.FD] = c
 	}
@@ -95,44 +96,44 @@ func (v *GlassState) findByFD() {
 
 // clientOf returns the client of a descriptor, nil for none. A slow script accepts and closes clients in
 // the middle of a pass.
-func (v *GlassState) clientOf(fd int) *client {
+func (v *State) clientOf(fd int) *server.Client {
 	if fd < len(v.byFD) {
-		if c := v.byFD[fd]; c != nil && !c.closed {
+		if c := v.byFD[fd]; c != nil && !c.Closed {
 			return c
 		}
 	}
-	if at := slices.IndexFunc(v.clients.order, func(c *client) bool { return c.FD == fd }); at >= 0 {
-		return v.clients.order[at]
+	if at := slices.IndexFunc(v.Clients.Order, func(c *server.Client) bool { return c.FD == fd }); at >= 0 {
+		return v.Clients.Order[at]
 	}
 	return nil
 }
 
-func (v *GlassState) showHandler(i, fd int, mask reactor.Mask) {
+func (v *State) showHandler(i, fd int, mask reactor.Mask) {
 	v.at = i
 	e := trace.Event{Point: trace.Handler, A: int64(i), B: int64(fd)}
 	c, kind := v.handlerOf(fd, mask)
 	if c != nil {
-		e.Client = c.sess.ID
+		e.Client = c.Sess.ID
 	}
 	e.Text = kind
-	v.trace.Event(e, nil)
+	v.Trace.Event(e, nil)
 }
 
-func (v *GlassState) accepted(c *client) {
-	if !v.trace.Detailed() {
+func (v *State) accepted(c *server.Client) {
+	if !v.Trace.Detailed() {
 		return
 	}
 	e := trace.Event{
-		Point: trace.Accepted, Client: c.sess.ID, Dur: v.trace.Took(), A: int64(c.FD), Text: c.sess.Addr,
+		Point: trace.Accepted, Client: c.Sess.ID, Dur: v.Trace.Took(), A: int64(c.FD), Text: c.Sess.Addr,
 	}
-	if l := v.Follow.link; l != nil && l.fd == c.FD {
+	if l := v.Follow.Link; l != nil && l.FD == c.FD {
 		e.B = trace.AcceptedLink
 	}
-	v.trace.Event(e, nil)
+	v.Trace.Event(e, nil)
 }
 
-func (v *GlassState) closed(c *client) {
-	if !v.trace.Detailed() {
+func (v *State) closed(c *server.Client) {
+	if !v.Trace.Detailed() {
 		return
 	}
 	why := "closed by the server"
@@ -145,19 +146,19 @@ func (v *GlassState) closed(c *client) {
 		why = c.Wrong.Error()
 	case c.EOF:
 		why = "the client has hung up"
-	case c.sess.CloseAfterReply && c.ending != plainEnd:
+	case c.Sess.CloseAfterReply && c.Ending != server.PlainEnd:
 		why = "a rule of the lab ends the connection"
-	case c.sess.CloseAfterReply:
+	case c.Sess.CloseAfterReply:
 		why = "closed after the last reply"
 	}
-	v.trace.Event(trace.Event{Point: trace.Closed, Client: c.sess.ID, A: int64(c.FD), Text: why}, nil)
+	v.Trace.Event(trace.Event{Point: trace.Closed, Client: c.Sess.ID, A: int64(c.FD), Text: why}, nil)
 }
 
 // appended shows what a pass has done to the append only file since began, if it has.
-func (v *GlassState) appended(before, after aof.State, failed error, began int64) {
+func (v *State) appended(before, after aof.State, failed error, began int64) {
 	e := trace.Event{
 		Point: trace.Appended, A: after.Size - before.Size, B: trace.AppendedOnly, Text: v.Cfg.AppendFsync,
-		Dur: v.trace.Mark() - began,
+		Dur: v.Trace.Mark() - began,
 	}
 	switch {
 	case failed != nil && before.Buffered > 0:
@@ -167,24 +168,24 @@ func (v *GlassState) appended(before, after aof.State, failed error, began int64
 	case e.A == 0:
 		return
 	}
-	v.trace.Event(e, nil)
+	v.Trace.Event(e, nil)
 }
 
-func (v *GlassState) noteExpired(key string) {
-	if v.trace.Detailed() {
+func (v *State) noteExpired(key string) {
+	if v.Trace.Detailed() {
 		v.due = append(v.due, strings.Clone(key))
 	}
 }
 
 // expired shows the keys that have expired, or had to go. The store must not be in the middle of a change: a snapshot
 // looks at all keys.
-func (v *GlassState) expired() {
+func (v *State) expired() {
 	v.gone(&v.evicted, trace.GoneEvicted)
 	v.gone(&v.due, trace.GoneExpired)
 }
 
 // gone shows keys, and forgets them.
-func (v *GlassState) gone(keys *[]string, why int64) {
+func (v *State) gone(keys *[]string, why int64) {
 	if len(*keys) == 0 {
 		return
 	}
@@ -193,14 +194,14 @@ func (v *GlassState) gone(keys *[]string, why int64) {
 		names[i] = []byte(key)
 	}
 	*keys = (*keys)[:0]
-	v.trace.Event(trace.Event{
+	v.Trace.Event(trace.Event{
 		Point: trace.Expired, A: int64(len(names)), B: why, Text: trace.Command(names), Args: names,
 	}, nil)
 }
 
 // doShown is do. The executor shows what becomes of the request. doShown notes what it needs to know, and which
 // keys the request has used.
-func (v *GlassState) doShown(
+func (v *State) doShown(
 	do func(*command.Session, [][]byte, *resp.Writer), by *command.Session, args [][]byte, w *resp.Writer,
 ) {
 	if !v.Ex.Trace.Detailed() {
@@ -223,7 +224,7 @@ type uses struct {
 }
 
 // settle notes what the request under way has done to keys so far. The executor calls it before it shows a reply.
-func (v *GlassState) settle() {
+func (v *State) settle() {
 	if r := &v.request; r.by != nil {
 		v.touch(r.by, r.keys, v.KS.Stats.Dirty != r.dirty)
 	}
@@ -231,32 +232,32 @@ func (v *GlassState) settle() {
 }
 
 // wasHeld reports whether a rule or CLIENT PAUSE has held this request back.
-func (v *GlassState) wasHeld(by *command.Session) bool {
+func (v *State) wasHeld(by *command.Session) bool {
 	if by.Index < 0 {
 		return false
 	}
-	f := labOf(v.clients.order[by.Index]).fault
-	return f != nil && f.decided
+	f := server.LabOf(v.Clients.Order[by.Index]).Fault
+	return f != nil && f.Decided
 }
 
-// serveOthersShown is serveOthers, with the points again and back around what the slow script lets others do.
-func (v *GlassState) serveOthersShown() (stop bool) {
-	if !v.trace.Detailed() {
+// serveOthersShown is ServeOthers, with the points again and back around what the slow script lets others do.
+func (v *State) serveOthersShown() (stop bool) {
+	if !v.Trace.Detailed() {
 		return v.others()
 	}
 	fired, at, taken, outer := v.fired, v.at, v.Ex.Show.Taken, v.slow
-	v.fired, v.slow, v.found = nil, v.running.sess.ID, false
+	v.fired, v.slow, v.found = nil, v.Running.Sess.ID, false
 	stop = v.others()
 	if v.found {
-		v.trace.Event(trace.Event{Point: trace.Back, Client: v.slow, A: v.Ex.Show.Taken - taken}, nil)
+		v.Trace.Event(trace.Event{Point: trace.Back, Client: v.slow, A: v.Ex.Show.Taken - taken}, nil)
 	}
 	v.fired, v.at, v.slow = fired, at, outer
 	return stop
 }
 
 // foundMore shows what a second look at the sockets has found in the middle of a pass.
-func (v *GlassState) foundMore() {
-	if !v.trace.Detailed() {
+func (v *State) foundMore() {
+	if !v.Trace.Detailed() {
 		return
 	}
 	why, list := v.ready()
@@ -264,27 +265,27 @@ func (v *GlassState) foundMore() {
 		return
 	}
 	e := trace.Event{Point: trace.LooksAgain, Client: v.slow, A: int64(len(v.fired)), Text: list}
-	if v.pool.Alone {
+	if v.Pool.Alone {
 		e.B, v.found = trace.BySlowScript, true
 	}
-	v.trace.Event(e, nil)
+	v.Trace.Event(e, nil)
 }
 
-// struck shows that a rule of the lab does something: see labHooks.
-func (v *GlassState) struck(client int64, r *lab.Rule, what string) {
-	if !v.trace.Detailed() {
+// struck shows that a rule of the lab does something: see LabHooks.
+func (v *State) struck(client int64, r *lab.Rule, what string) {
+	if !v.Trace.Detailed() {
 		return
 	}
-	v.trace.Event(trace.Event{
+	v.Trace.Event(trace.Event{
 		Point: trace.Struck, Client: client, A: int64(r.Millis), Text: r.Name + " " + r.Action.String() + " " + what,
 	}, nil)
 }
 
 // message shows bytes for a client that the server has put into its output, and not the executor.
-func (v *GlassState) message(c *client, bytes []byte) {
-	if v.trace.Detailed() {
-		v.trace.Event(trace.Event{
-			Point: trace.Messaged, Client: c.sess.ID, A: int64(len(bytes)), B: trace.MessageNow, Text: trace.Shown(bytes),
+func (v *State) message(c *server.Client, bytes []byte) {
+	if v.Trace.Detailed() {
+		v.Trace.Event(trace.Event{
+			Point: trace.Messaged, Client: c.Sess.ID, A: int64(len(bytes)), B: trace.MessageNow, Text: trace.Shown(bytes),
 		}, nil)
 	}
 }
@@ -304,17 +305,17 @@ func onlyLooks(cmd *command.Command, args [][]byte) bool {
 	return false
 }
 
-func (v *GlassState) pace() pace {
+func (v *State) pace() pace {
 	return pace{
-		reads: v.stats.Reads, writes: v.stats.Writes, taken: v.Ex.Show.Taken, inside: v.Ex.Show.Inside,
-		waited: v.Ex.Show.Waited, executing: v.stats.Executing, reading: v.trace.Spent(trace.Reading),
-		writing: v.trace.Spent(trace.Writing),
+		reads: v.Stats.Reads, writes: v.Stats.Writes, taken: v.Ex.Show.Taken, inside: v.Ex.Show.Inside,
+		waited: v.Ex.Show.Waited, executing: v.Stats.Executing, reading: v.Trace.Spent(trace.Reading),
+		writing: v.Trace.Spent(trace.Writing),
 		slots:   v.KS.Stats.WheelSlots, timers: v.KS.Stats.WheelTimers,
 	}
 }
 
 // sleeps shows the end of a pass.
-func (v *GlassState) sleeps(d time.Duration) {
+func (v *State) sleeps(d time.Duration) {
 	was, is := v.finished, v.pace()
 	if is.reads < was.reads { // a crash of the lab has counted anew
 		was = pace{}
@@ -324,8 +325,8 @@ func (v *GlassState) sleeps(d time.Duration) {
 	if d >= 0 {
 		timeout = int64((d + time.Millisecond - 1) / time.Millisecond)
 	}
-	v.trace.Event(trace.Event{
-		Point: trace.Asleep, Dur: max(v.asleep-v.now, 0), A: timeout, B: is.taken - was.taken,
+	v.Trace.Event(trace.Event{
+		Point: trace.Asleep, Dur: max(v.Asleep-v.Now, 0), A: timeout, B: is.taken - was.taken,
 		Text: fmt.Sprintf("reads=%d writes=%d read_us=%d execute_us=%d write_us=%d looked=%d "+
 			"inside=%d waited=%d slots=%d timers=%d calls=%d", is.reads-was.reads, is.writes-was.writes,
 			(is.reading-was.reading)/1000, (is.executing-was.executing)/1000, (is.writing-was.writing)/1000,

@@ -1,4 +1,4 @@
-package server
+package glass
 
 import (
 	"cmp"
@@ -9,19 +9,20 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab/glass"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
 // What there is while the server is stopped. Main makes a snapshot before it waits, so nothing changes
 // meanwhile. Looking changes nothing either: no statistics, no expiry, no age of a key.
 
-func (v *GlassState) snapshot(e *trace.Event) *glass.Snapshot {
+func (v *State) snapshot(e *trace.Event) *glass.Snapshot {
 	s := &glass.Snapshot{
 		Clock: v.Ex.Now.Wall / 1e6, Pass: e.Pass,
 		Fired: &glass.Fired{List: slices.Clone(v.fired), At: v.at},
 		Lists: v.lists(),
 		Counters: &glass.Counters{
-			Passes: v.stats.Passes, Commands: v.Ex.Stats.Commands, Connections: v.stats.Connections,
+			Passes: v.Stats.Passes, Commands: v.Ex.Stats.Commands, Connections: v.Stats.Connections,
 		},
 	}
 	if s.Fired.List == nil {
@@ -29,23 +30,23 @@ func (v *GlassState) snapshot(e *trace.Event) *glass.Snapshot {
 	}
 	s.Clients, s.More = v.shownClients()
 	s.Keys, s.KeysMore = v.shownKeys()
-	if w := v.persist.aof.writer; w != nil {
+	if w := v.Persist.AOF.Writer; w != nil {
 		state := w.State()
 		s.File = &glass.File{Policy: v.Cfg.AppendFsync, Unsynced: state.Unsynced + int64(state.Buffered)}
 	}
 	s.Stream = v.stream()
 	s.Threads = []glass.ThreadClient{{Name: "main", Clients: []int64{}}}
-	for i, ids := range v.pool.Lent() {
+	for i, ids := range v.Pool.Lent() {
 		s.Threads = append(s.Threads, glass.ThreadClient{Name: trace.IOThread(i + 1), Clients: ids})
 	}
 	return s
 }
 
 // summary adds what only the server knows. A first one says more of the clients.
-func (v *GlassState) summary(sum *glass.Summary, first bool) {
-	sum.Clients = len(v.clients.order)
+func (v *State) summary(sum *glass.Summary, first bool) {
+	sum.Clients = len(v.Clients.Order)
 	if sum.Clients <= glass.MaxClients {
-		sum.Present = ids(v.clients.order)
+		sum.Present = ids(v.Clients.Order)
 	}
 	if first {
 		sum.First, _ = v.shownClients()
@@ -53,20 +54,20 @@ func (v *GlassState) summary(sum *glass.Summary, first bool) {
 	sum.Keys, sum.KeysMore = v.shownKeys()
 }
 
-func ids(clients []*client) []int64 {
+func ids(clients []*server.Client) []int64 {
 	list := []int64{}
 	for _, c := range clients {
-		list = append(list, c.sess.ID)
+		list = append(list, c.Sess.ID)
 	}
 	return list
 }
 
-func (v *GlassState) lists() *glass.Lists {
-	queued, taken := v.queue.list()
+func (v *State) lists() *glass.Lists {
+	queued, taken := v.Queue.List()
 	return &glass.Lists{
-		PendingReads: append(ids(queued), ids(v.pendingReads)...), NextRead: taken + v.nextRead,
-		Resumed:       ids(v.resumed[min(v.nextResumed, len(v.resumed)):]),
-		PendingWrites: ids(v.pendingWrites), Deferred: len(v.deferred), Closing: ids(v.closing),
+		PendingReads: append(ids(queued), ids(v.PendingReads)...), NextRead: taken + v.NextRead,
+		Resumed:       ids(v.Resumed[min(v.NextResumed, len(v.Resumed)):]),
+		PendingWrites: ids(v.PendingWrites), Deferred: len(v.Deferred), Closing: ids(v.Closing),
 	}
 }
 
@@ -74,16 +75,16 @@ func (v *GlassState) lists() *glass.Lists {
 const pageClient = "page:"
 
 // shownClients returns the clients of the page, then those used latest. more is the number of others.
-func (v *GlassState) shownClients() (list []trace.Client, more int) {
-	all := slices.Clone(v.clients.order)
-	slices.SortFunc(all, func(a, b *client) int {
-		if of := strings.HasPrefix(a.sess.Name, pageClient); of != strings.HasPrefix(b.sess.Name, pageClient) {
+func (v *State) shownClients() (list []trace.Client, more int) {
+	all := slices.Clone(v.Clients.Order)
+	slices.SortFunc(all, func(a, b *server.Client) int {
+		if of := strings.HasPrefix(a.Sess.Name, pageClient); of != strings.HasPrefix(b.Sess.Name, pageClient) {
 			if of {
 				return -1
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(b.active, a.active), cmp.Compare(a.sess.ID, b.sess.ID))
+		return cmp.Or(cmp.Compare(b.Active, a.Active), cmp.Compare(a.Sess.ID, b.Sess.ID))
 	})
 	list = []trace.Client{}
 	for _, c := range all[:min(len(all), glass.MaxClients)] {
@@ -92,20 +93,20 @@ func (v *GlassState) shownClients() (list []trace.Client, more int) {
 	return list, len(all) - len(list)
 }
 
-func (v *GlassState) shown(c *client) trace.Client {
+func (v *State) shown(c *server.Client) trace.Client {
 	s := c.Show()
-	s.Name, s.Addr, s.DB = c.sess.Name, c.sess.Addr, c.sess.DB
+	s.Name, s.Addr, s.DB = c.Sess.Name, c.Sess.Addr, c.Sess.DB
 	s.State, s.On = v.stateOf(c)
 	if s.Role = v.roleOf(c); s.Role == "replica" && len(c.Out.Refs) > 0 && s.Output == c.Out.RefLen {
 		s.Out = trace.Shown(c.Out.Refs[0].Bytes)
 	}
-	if t := c.sess.Tx; t != nil {
+	if t := c.Sess.Tx; t != nil {
 		s.Watch = t.Watching()
 		if t.Open {
 			s.Multi = t.Len()
 		}
 	}
-	for i, lent := range v.pool.Lent() {
+	for i, lent := range v.Pool.Lent() {
 		if slices.Contains(lent, s.ID) {
 			s.Thread = i + 1
 		}
@@ -114,24 +115,24 @@ func (v *GlassState) shown(c *client) trace.Client {
 }
 
 // stateOf says what a client is doing, and the key or rule that it waits for.
-func (v *GlassState) stateOf(c *client) (state, on string) {
+func (v *State) stateOf(c *server.Client) (state, on string) {
 	switch {
-	case c.closed || c.sess.CloseAfterReply:
+	case c.Closed || c.Sess.CloseAfterReply:
 		return "closing", ""
-	case c == v.running:
+	case c == v.Running:
 		return "executing", ""
-	case c.sess.Hold == command.Blocked:
-		return "blocked", c.sess.Wait.On()
-	case c.sess.Hold == command.Postponed:
+	case c.Sess.Hold == command.Blocked:
+		return "blocked", c.Sess.Wait.On()
+	case c.Sess.Hold == command.Postponed:
 		return "paused", ""
-	case c.sess.Hold == command.Stopped || c.muted:
-		if f := labOf(c).fault; f != nil && f.rule != nil {
-			on = f.rule.Name
+	case c.Sess.Hold == command.Stopped || c.Muted:
+		if f := server.LabOf(c).Fault; f != nil && f.Rule != nil {
+			on = f.Rule.Name
 		}
 		return "held", on
-	case c.full:
+	case c.Full:
 		return "full", ""
-	case c.pendingRead:
+	case c.PendingRead:
 		return "reading", ""
 	}
 	if recv, _ := c.Queues(); recv > 0 {
@@ -151,7 +152,7 @@ type touched struct {
 const mostTouched = 4 * glass.MaxKeys
 
 // keysOf returns the keys among the words of a command.
-func (v *GlassState) keysOf(args [][]byte) [][]byte {
+func (v *State) keysOf(args [][]byte) [][]byte {
 	if cmd := v.Ex.Table.Lookup(args); cmd != nil {
 		return cmd.AppendSubjects(nil, args)
 	}
@@ -159,7 +160,7 @@ func (v *GlassState) keysOf(args [][]byte) [][]byte {
 }
 
 // subjects returns the keys of a request, and for EXEC those of its queue.
-func (v *GlassState) subjects(by *command.Session, cmd *command.Command, args [][]byte) (keys []string) {
+func (v *State) subjects(by *command.Session, cmd *command.Command, args [][]byte) (keys []string) {
 	if cmd == nil || cmd.Group == "pubsub" {
 		return nil
 	}
@@ -178,7 +179,7 @@ func (v *GlassState) subjects(by *command.Session, cmd *command.Command, args []
 }
 
 // touch moves keys to the front of those that a snapshot shows.
-func (v *GlassState) touch(by *command.Session, keys []string, changed bool) {
+func (v *State) touch(by *command.Session, keys []string, changed bool) {
 	for _, key := range keys {
 		t := touched{db: by.DB, key: key}
 		at := slices.IndexFunc(v.recent, func(o touched) bool { return o.db == t.db && o.key == t.key })
@@ -195,7 +196,7 @@ func (v *GlassState) touch(by *command.Session, keys []string, changed bool) {
 }
 
 // shownKeys returns the keys used latest, then any others. more is the number of keys left out.
-func (v *GlassState) shownKeys() (list []glass.Key, more int) {
+func (v *State) shownKeys() (list []glass.Key, more int) {
 	list = []glass.Key{}
 	for _, db := range v.KS.DBs {
 		more += db.Len()
@@ -221,7 +222,7 @@ func (v *GlassState) shownKeys() (list []glass.Key, more int) {
 
 func shownName(key string) string { return trace.Shown([]byte(key)) }
 
-func (v *GlassState) appendKey(list []glass.Key, t touched) []glass.Key {
+func (v *State) appendKey(list []glass.Key, t touched) []glass.Key {
 	k := v.KS.DBs[t.db].Lookup([]byte(t.key), store.LookupNoEffects)
 	if !k.Exists() {
 		return list
@@ -239,9 +240,9 @@ func (v *GlassState) appendKey(list []glass.Key, t touched) []glass.Key {
 }
 
 // nameOf returns the name of a client.
-func (v *GlassState) nameOf(id int64) string {
-	if c := v.clients.byID[id]; c != nil {
-		return c.sess.Name
+func (v *State) nameOf(id int64) string {
+	if c := v.Clients.ByID[id]; c != nil {
+		return c.Sess.Name
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package server
+package glass
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -15,20 +16,20 @@ import (
 // HTTP, from another master and from the program around, the goroutine that asks does them:
 //
 //	a client of this server     the row below, on main. PAUSE, NEXT and SLOW begin when the reply is sent
-//	LAB MASTER n STEP, HTTP,    internalRequest.sendTo -> GlassState.takes
+//	LAB MASTER n STEP, HTTP,    InternalRequest.sendTo -> State.takes
 //	Server.Do
 //
 // takes also opens the gate for LAB RESET, LAB CRASH and SHUTDOWN, which the loop has to execute.
 
-func StepRows() []command.Row {
+func Rows() []command.Row {
 	const onlyLooks = "O(1)"
 	return []command.Row{
-		labRow("step", "[PAUSE | CONTINUE | NEXT [EVENT | HANDLER | CLIENT | COMMAND | PHASE | PASS] [n] | "+
+		server.LabRow("step", "[PAUSE | CONTINUE | NEXT [EVENT | HANDLER | CLIENT | COMMAND | PHASE | PASS] [n] | "+
 			"SLOW milliseconds | BREAK (ADD name [AT point] [CMD command] [KEY pattern] [CLIENT id-or-pattern] [NTH n] "+
 			"[WHEN condition] | DEL name | CLEAR | LIST) | CLOCK (STILL | RUN) | LIMIT seconds]",
 			-2, command.AllowBusy, onlyLooks,
 			"Stops the loop at its points and lets it go on.", stepCommand),
-		labRow("record", "(START [PASSES n] | STOP | GET | SAVE file | LIST)",
+		server.LabRow("record", "(START [PASSES n] | STOP | GET | SAVE file | LIST)",
 			-3, command.AllowBusy, "O(N) with GET and SAVE, where N is the number of events, otherwise O(1)",
 			"Records what the loop does.", recordCommand),
 	}
@@ -36,17 +37,17 @@ func StepRows() []command.Row {
 
 const errWatchOff store.Error = "ERR LAB STEP and LAB RECORD need a watch: start the server with --watch 127.0.0.1:0"
 
-func stepCommand(l *LabState, c *command.Call) error   { return stepOrRecord(l, c, stepVerb) }
-func recordCommand(l *LabState, c *command.Call) error { return stepOrRecord(l, c, recordVerb) }
+func stepCommand(l *server.LabState, c *command.Call) error   { return stepOrRecord(l, c, stepVerb) }
+func recordCommand(l *server.LabState, c *command.Call) error { return stepOrRecord(l, c, recordVerb) }
 
 func stepVerb(w *glass.View, words []string) (glass.Verb, error)   { return w.Verb(words) }
 func recordVerb(w *glass.View, words []string) (glass.Verb, error) { return w.RecordVerb(words) }
 
 // stepOrRecord executes a verb for a client of this server.
 func stepOrRecord(
-	l *LabState, c *command.Call, read func(*glass.View, []string) (glass.Verb, error),
+	l *server.LabState, c *command.Call, read func(*glass.View, []string) (glass.Verb, error),
 ) error {
-	v, isOn := FindPart[*GlassState](l.Server)
+	v, isOn := server.FindPart[*State](l.Server)
 	if !isOn {
 		return errWatchOff
 	}
@@ -136,11 +137,11 @@ func writeState(w *resp.Writer, s *glass.State) {
 
 // takes answers LAB STEP and LAB RECORD at once, without the loop, and reports whether it did. Any
 // goroutine may call it. v is nil without the directive watch.
-func (v *GlassState) takes(r *internalRequest) bool {
-	if len(r.args) == 0 {
+func (v *State) takes(r *server.InternalRequest) bool {
+	if len(r.Args) == 0 {
 		return false
 	}
-	words := wordsOf(r.args)
+	words := wordsOf(r.Args)
 	for i := range min(len(words), 2) {
 		words[i] = strings.ToLower(words[i])
 	}
@@ -159,16 +160,16 @@ func (v *GlassState) takes(r *internalRequest) bool {
 		return v.takesFor(r, words)
 	case "step", "record":
 		var w resp.Writer
-		w.Proto = r.sess.Proto
+		w.Proto = r.Sess.Proto
 		v.gate(r, &w, words[1:])
-		r.done(w.Buf)
+		r.Done(w.Buf)
 		return true
 	}
 	return false
 }
 
 // gate does a verb for a request and appends its reply.
-func (v *GlassState) gate(r *internalRequest, w *resp.Writer, words []string) {
+func (v *State) gate(r *server.InternalRequest, w *resp.Writer, words []string) {
 	read := stepVerb
 	if words[0] == "record" {
 		read = recordVerb
@@ -178,7 +179,7 @@ func (v *GlassState) gate(r *internalRequest, w *resp.Writer, words []string) {
 		w.Error(err.Error())
 		return
 	}
-	if verb.Stops && noteOf(r).own != nil { // this is main, and the reply has to be sent
+	if verb.Stops && server.NoteOf(r).Own != nil { // this is main, and the reply has to be sent
 		v.later = append(v.later, verb)
 		w.OK()
 		return
@@ -193,7 +194,7 @@ func (v *GlassState) gate(r *internalRequest, w *resp.Writer, words []string) {
 
 // takesFor is takes for LAB ALL and LAB MASTER n, of a request that came over HTTP or from the program
 // around.
-func (v *GlassState) takesFor(r *internalRequest, words []string) bool {
+func (v *State) takesFor(r *server.InternalRequest, words []string) bool {
 	at, to := 2, v.All
 	if words[1] == "master" {
 		n, err := strconv.Atoi(words[min(2, len(words)-1)])
@@ -216,13 +217,13 @@ func (v *GlassState) takesFor(r *internalRequest, words []string) bool {
 		return false
 	}
 	var w resp.Writer
-	w.Proto = r.sess.Proto
+	w.Proto = r.Sess.Proto
 	if words[1] == "all" {
 		w.Array(len(to))
 	}
 	for _, s := range to {
 		s.gate(r, &w, verb)
 	}
-	r.done(w.Buf)
+	r.Done(w.Buf)
 	return true
 }
