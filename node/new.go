@@ -8,6 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/glass"
+	"github.com/miniredisd/miniredisd/server/lab"
 )
 
 // commands are what every server of this process can execute, unless it has a dialect of its own.
@@ -15,12 +16,12 @@ var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
 	return command.CommandsOf(d, server.ClientRows(), server.ServerRows(), server.PersistRows(), server.ReplicaRows(), server.WaitRows(), server.FollowRows(),
-		server.ACLRows(), server.LabRows(), glass.Rows(), more)
+		server.ACLRows(), lab.Rows(), glass.Rows(), more)
 }
 
 // New makes a server that listens. It answers nothing before Run.
 func New(cfg *config.Config, log server.Log) (*server.Server, error) {
-	if err := server.WriteLabTLS(cfg); err != nil {
+	if err := lab.WriteTLS(cfg); err != nil {
 		return nil, err
 	}
 	n, err := newNode(cfg, log, 1, 1)
@@ -33,11 +34,11 @@ func New(cfg *config.Config, log server.Log) (*server.Server, error) {
 // node is a server with all that stands beside its pass. Each part attaches itself by parts.go and hooks.go.
 type node struct {
 	*server.Server
-	admin   *server.Admin    // cmd_*.go
-	persist *server.Files    // persist_*.go
-	repl    *server.Role     // repl_*.go
-	lab     *server.LabState // lab_*.go; nil unless the directive lab is on
-	glass   *glass.State     // glass_*.go; nil unless the directive watch is set
+	admin   *server.Admin // cmd_*.go
+	persist *server.Files // persist_*.go
+	repl    *server.Role  // repl_*.go
+	lab     *lab.State    // lab_*.go; nil unless the directive lab is on
+	glass   *glass.State  // glass_*.go; nil unless the directive watch is set
 }
 
 // newNode is New for one of several nodes of this process. The caller lets them know each other.
@@ -45,7 +46,7 @@ func newNode(cfg *config.Config, log server.Log, number, nodes int) (*node, erro
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
-	if err := server.CheckLab(cfg); err != nil {
+	if err := lab.Check(cfg); err != nil {
 		return nil, err
 	}
 	if cfg.Watch != "" && !cfg.Lab {
@@ -68,7 +69,7 @@ func newNode(cfg *config.Config, log server.Log, number, nodes int) (*node, erro
 func commandsOf(cfg *config.Config) *command.Commands {
 	switch {
 	case cfg.LabMaint:
-		return newCommands(dialect.Named(cfg.Dialect), server.MaintRows()...)
+		return newCommands(dialect.Named(cfg.Dialect), lab.MaintRows()...)
 	case cfg.Dialect != dialect.Default:
 		return newCommands(dialect.Named(cfg.Dialect))
 	}
@@ -81,7 +82,7 @@ func assemble(s *server.Server) *node {
 	n := &node{Server: s, admin: server.NewAdmin(s), persist: server.NewFiles(s)}
 	n.repl = server.NewRepl(s, n.persist)
 	if s.Cfg.Lab {
-		n.lab = server.NewLab(n.repl, n.admin, s.Clock)
+		n.lab = lab.New(n.repl, n.admin, s.Clock)
 	}
 	if s.Cfg.Watch != "" {
 		n.glass = glass.New(n.lab, s.Clock)

@@ -13,6 +13,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/glass"
+	"github.com/miniredisd/miniredisd/server/lab"
 )
 
 // Nodes are the servers of one process: masters, as Redlock needs them, and then their replicas. Each has its own loop,
@@ -40,7 +41,7 @@ func NewNodes(cfg *config.Config, log func(node int) server.Log) (Nodes, error) 
 	if err := checkNodes(cfg); err != nil {
 		return nil, err
 	}
-	if err := server.WriteLabTLS(cfg); err != nil {
+	if err := lab.WriteTLS(cfg); err != nil {
 		return nil, err
 	}
 	if cfg.Seed == 0 {
@@ -83,7 +84,7 @@ func NewNodes(cfg *config.Config, log func(node int) server.Log) (Nodes, error) 
 // introduce lets the nodes of a process know each other.
 func introduce(all []*node) {
 	var repls []*server.Role
-	var labs []*server.LabState
+	var labs []*lab.State
 	var glasses []*glass.State
 	var bubbles []*reactor.Bubble
 	for _, n := range all {
@@ -103,7 +104,7 @@ func introduce(all []*node) {
 		}
 	}
 	if all[0].lab != nil {
-		server.ShareLedger(labs)
+		lab.ShareLedger(labs)
 	}
 }
 

@@ -20,8 +20,8 @@ const acceptLimit = 1000
 // which costs several system calls.
 const acceptLimitTLS = 50
 
-// acceptHandler accepts waiting connections (networking.c: acceptTcpHandler).
-func (s *Server) acceptHandler(l *Listener) {
+// AcceptHandler accepts waiting connections (networking.c: acceptTcpHandler).
+func (s *Server) AcceptHandler(l *Listener) {
 	s.Trace.Mark()
 	limit := acceptLimit
 	if l.tls {
@@ -34,7 +34,7 @@ func (s *Server) acceptHandler(l *Listener) {
 			s.Listeners.accepted(l, fd, sa)
 		case errors.Is(err, unix.EAGAIN):
 			return
-		case errors.Is(err, unix.EMFILE) && s.handshakes.takePlace():
+		case errors.Is(err, unix.EMFILE) && s.Handshakes.takePlace():
 		case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED):
 			s.Listeners.pause(l, err)
 			return
@@ -51,16 +51,16 @@ func (ls *listeners) pause(l *Listener, err error) {
 		if !slices.Contains(ls.All, l) {
 			return 0
 		}
-		if err := ls.watch(l); err != nil {
+		if err := ls.Watch(l); err != nil {
 			ls.s.Log('#', "Accepting client connection: %v", err)
 		}
 		return 0
 	})
 }
 
-// watch watches l for new connections.
-func (ls *listeners) watch(l *Listener) error {
-	return ls.s.Loop.Watch(l.FD, reactor.Readable, func() { ls.s.Hooks.accept(l) })
+// Watch watches l for new connections.
+func (ls *listeners) Watch(l *Listener) error {
+	return ls.s.Loop.Watch(l.FD, reactor.Readable, func() { ls.s.Hooks.Accept(l) })
 }
 
 // accepted makes a client of a new connection, or refuses it (networking.c: acceptCommonHandler). With TLS
@@ -73,11 +73,11 @@ func (ls *listeners) accepted(l *Listener, fd int, sa unix.Sockaddr) {
 		}
 		_ = unix.Close(fd)
 		ls.s.Stats.Rejected++
-	case l.unix:
+	case l.Unix:
 		ls.s.Stats.Connections++
-		ls.s.adopt(fd, l.addr+":0", l.addr+":0", true)
+		ls.s.adopt(fd, l.Addr+":0", l.Addr+":0", true)
 	case l.tls:
-		ls.s.handshakes.shake(fd, sa)
+		ls.s.Handshakes.shake(fd, sa)
 	default:
 		local, _ := unix.Getsockname(fd)
 		ls.welcome(fd, addrString(sa), addrString(local), nil)
@@ -89,8 +89,8 @@ func (cs *clients) hasPlace() bool {
 	if len(cs.ByID) >= cs.s.Cfg.MaxClients {
 		return false
 	}
-	for len(cs.ByID)+cs.s.handshakes.places() >= cs.s.Cfg.MaxClients {
-		if !cs.s.handshakes.takePlace() {
+	for len(cs.ByID)+cs.s.Handshakes.places() >= cs.s.Cfg.MaxClients {
+		if !cs.s.Handshakes.takePlace() {
 			return false
 		}
 	}
@@ -101,7 +101,7 @@ func (cs *clients) hasPlace() bool {
 // refuses those of other machines; then welcome returns nil. t is nil without TLS.
 func (ls *listeners) welcome(fd int, addr, laddr string, t *ioworkers.TLS) *Client {
 	ls.s.Stats.Connections++
-	if ls.s.Cfg.ProtectedMode && ls.s.Ex.Users.Default.NoPass && !isLoopback(addr) {
+	if ls.s.Cfg.ProtectedMode && ls.s.Ex.Users.Default.NoPass && !IsLoopback(addr) {
 		refused := ioworkers.Conn{FD: fd, TLS: t}
 		refused.Refuse(deniedProtected)
 		_ = unix.Close(fd)

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	errSyntax   store.Error = "ERR syntax error"
+	ErrSyntax   store.Error = "ERR syntax error"
 	errPositive store.Error = "ERR value is out of range, must be positive"
 )
 
-// is compares an argument with a word, whatever case the client used.
-func is(arg []byte, word string) bool { return ascii.EqualFold(arg, word) }
+// Is compares an argument with a word, whatever case the client used.
+func Is(arg []byte, word string) bool { return ascii.EqualFold(arg, word) }
 
-func errorf(format string, args ...any) error { return store.Errorf(format, args...) }
+func Errorf(format string, args ...any) error { return store.Errorf(format, args...) }
 
-// row builds a command.Row without keys, for the server or for one of its parts. Servers share their rows, so do gets
+// Row builds a command.Row without keys, for the server or for one of its parts. Servers share their rows, so do gets
 // the part of the server that executes the command.
-func row[P any](
+func Row[P any](
 	name, syntax string, arity int, flags command.Flag, group, since, complexity, summary string,
 	do func(P, *command.Call) error,
 ) command.Row {

@@ -30,7 +30,7 @@ func (s *Server) enterBubble() {
 	s.Bubble = s.Loop.EnterBubble()
 	s.Cfg.TLSPort = 0
 	s.Cfg.IOThreads = 1 // I/O threads wait in the kernel
-	s.Cfg.UnixSocket = filepath.Join(os.TempDir(), "miniredisd-"+s.Figures.runID[:16])
+	s.Cfg.UnixSocket = filepath.Join(os.TempDir(), "miniredisd-"+s.Figures.RunID[:16])
 }
 
 // keepName gives a server of a bubble the port of its name. With port 0 it is one that the system gives to nobody else

@@ -48,32 +48,32 @@ type Client struct {
 	place  place // its place among the clients that may be evicted
 
 	softSince int64   // monotonic ns since which its output is above the soft limit, 0 if it is not
-	delayed   delayed // messages that are not in its output yet
+	Delayed   delayed // messages that are not in its output yet
 
 	readable func()           // readHandler for this client, made once
-	timer    *reactor.Timer   // ends the wait of a blocked client; nil for no timeout
-	Ending   ending           // how its socket is closed
-	internal *InternalRequest // set if this is a request without a connection
+	Timer    *reactor.Timer   // ends the wait of a blocked client; nil for no timeout
+	Ending   Ending           // how its socket is closed
+	Internal *InternalRequest // set if this is a request without a connection
 	counts   *counting        // another way to count its output; nil for none
 	known    []attachment     // what parts know of it
 
 	PendingRead  bool
 	pendingWrite bool
 	Full         bool
-	protected    bool
+	Protected    bool
 	Closed       bool
 	Muted        bool
-	withheld     bool
+	Withheld     bool
 }
 
-// stopped reports whether nothing of c may be executed now.
-func (c *Client) stopped() bool { return c.Sess.Hold != command.NotHeld || c.Muted }
+// Stopped reports whether nothing of c may be executed now.
+func (c *Client) Stopped() bool { return c.Sess.Hold != command.NotHeld || c.Muted }
 
 // attachment is what a part knows of a client. Its key has a type of the part's own, as in package context.
 type attachment struct{ key, value any }
 
-// attached returns what a part has attached to c, nil for nothing.
-func (c *Client) attached(key any) any {
+// Attached returns what a part has attached to c, nil for nothing.
+func (c *Client) Attached(key any) any {
 	for _, a := range c.known {
 		if a.key == key {
 			return a.value
@@ -82,45 +82,45 @@ func (c *Client) attached(key any) any {
 	return nil
 }
 
-// attach keeps what a part knows of c. A part attaches one value.
-func (c *Client) attach(key, value any) { c.known = append(c.known, attachment{key, value}) }
+// Attach keeps what a part knows of c. A part attaches one value.
+func (c *Client) Attach(key, value any) { c.known = append(c.known, attachment{key, value}) }
 
 // counting says how the output of a client counts that is fed from elsewhere.
 type counting struct {
-	outputMem  func() int   // bytes, as Client.outputMem has them
+	outputMem  func() int   // bytes, as Client.OutputMem has them
 	leastLimit func() int64 // bytes: no hard limit of its output is smaller
 }
 
 // delayed counts the messages to a client that a timer adds to its output later.
-type delayed struct{ messages, bytes int }
+type delayed struct{ Messages, Bytes int }
 
-// outputMem returns the bytes of output that the limits count
+// OutputMem returns the bytes of output that the limits count
 // (networking.c: getClientOutputBufferMemoryUsage).
-func (c *Client) outputMem() int {
+func (c *Client) OutputMem() int {
 	if c.counts != nil {
 		return c.counts.outputMem()
 	}
-	return c.Unsent() + c.delayed.bytes
+	return c.Unsent() + c.Delayed.Bytes
 }
 
-// ending is how a socket is closed.
-type ending uint8
+// Ending is how a socket is closed.
+type Ending uint8
 
 const (
-	PlainEnd ending = iota
-	finEnd          // as PlainEnd, but never by a reset: what the client sent is read first
-	resetEnd        // by a reset
-	keptOpen        // not at all: the socket has another owner
+	PlainEnd Ending = iota
+	FinEnd          // as PlainEnd, but never by a reset: what the client sent is read first
+	ResetEnd        // by a reset
+	KeptOpen        // not at all: the socket has another owner
 )
 
-// close closes fd. The kernel turns a close into a reset if bytes are left that nobody has read.
-func (e ending) close(fd int) {
+// Close closes fd. The kernel turns a close into a reset if bytes are left that nobody has read.
+func (e Ending) Close(fd int) {
 	switch e {
-	case keptOpen:
+	case KeptOpen:
 		return
-	case resetEnd:
+	case ResetEnd:
 		_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
-	case finEnd:
+	case FinEnd:
 		var waste [4096]byte
 		for range 1024 {
 			if n, err := unix.Read(fd, waste[:]); n <= 0 || err != nil {
@@ -138,7 +138,7 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *Client {
 	c.FD, c.ID = fd, s.Clients.lastID
 	c.Out.MayRefer = s.Ex.Observer == nil
 	c.Sess = command.Session{
-		ID: s.Clients.lastID, Index: len(s.Clients.Order), Addr: addr, Local: isUnix || isLoopback(addr),
+		ID: s.Clients.lastID, Index: len(s.Clients.Order), Addr: addr, Local: isUnix || IsLoopback(addr),
 		Proto: 2, Name: s.names.take(addr),
 	}
 	s.Ex.Anonymous(&c.Sess)
@@ -160,12 +160,12 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *Client {
 	return c
 }
 
-// close marks c to be freed at the end of the pass. Its descriptor stays open until then, so that
+// Close marks c to be freed at the end of the pass. Its descriptor stays open until then, so that
 // no new client of this pass gets the same number (networking.c: freeClientAsync).
-func (s *Server) close(c *Client) {
+func (s *Server) Close(c *Client) {
 	switch {
-	case c.internal != nil:
-		c.internal.end(errorReply(errDropped))
+	case c.Internal != nil:
+		c.Internal.End(ErrorReply(errDropped))
 	case !c.Closed:
 		c.Closed = true
 		s.Clients.weigh(c)
@@ -174,27 +174,27 @@ func (s *Server) close(c *Client) {
 	}
 }
 
-// leave closes c and forgets at once what it listened to, so that PUBLISH no longer counts it in this pass
+// Leave closes c and forgets at once what it listened to, so that PUBLISH no longer counts it in this pass
 // (networking.c: unlinkClient, freeClientAsync).
-func (s *Server) leave(c *Client) {
+func (s *Server) Leave(c *Client) {
 	s.Ex.Leave(&c.Sess)
-	s.close(c)
+	s.Close(c)
 }
 
 // free undoes adopt and takes c out of everything that knows it (networking.c: freeClient).
 func (s *Server) free(c *Client) {
 	s.Loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 	s.Ex.Gone(&c.Sess)
-	if c.Ending == PlainEnd || c.Ending == finEnd {
+	if c.Ending == PlainEnd || c.Ending == FinEnd {
 		c.SayGoodbye()
 	}
-	c.Ending.close(c.FD)
-	if c.timer != nil {
-		s.timers.Cancel(c.timer)
+	c.Ending.Close(c.FD)
+	if c.Timer != nil {
+		s.Timers.Cancel(c.Timer)
 	}
 	if c.Sess.Hold != command.NotHeld {
 		s.held--
-		s.pausing.postponed = slices.DeleteFunc(s.pausing.postponed, func(p *Client) bool { return p == c })
+		s.Pausing.postponed = slices.DeleteFunc(s.Pausing.postponed, func(p *Client) bool { return p == c })
 	}
 	s.Clients.belowSoftLimit(c)
 	s.countTraffic(c)
@@ -211,29 +211,29 @@ func (s *Server) free(c *Client) {
 	delete(s.Clients.ByID, c.Sess.ID)
 }
 
-// push appends bytes to c's output that answer nothing: a message, a line of MONITOR, or the reply
+// Push appends bytes to c's output that answer nothing: a message, a line of MONITOR, or the reply
 // to a command that blocked. A client about to be closed gets none.
-func (s *Server) push(c *Client, b []byte) {
+func (s *Server) Push(c *Client, b []byte) {
 	if !c.Closed && !c.Sess.CloseAfterReply {
-		s.send(c, b)
+		s.Send(c, b)
 	}
 	s.grown(c)
 }
 
-// pushMessage is push for a message that does not come from the executor, such as a line of MONITOR.
-func (s *Server) pushMessage(c *Client, message []byte) {
-	s.push(c, message)
+// PushMessage is push for a message that does not come from the executor, such as a line of MONITOR.
+func (s *Server) PushMessage(c *Client, message []byte) {
+	s.Push(c, message)
 	if fn := s.Hooks.Pushed; fn != nil {
 		fn(c, message)
 	}
 }
 
-// send appends b to c's output and has it written at the end of the pass (networking.c: addReplyProto).
-func (s *Server) send(c *Client, b []byte) {
+// Send appends b to c's output and has it written at the end of the pass (networking.c: addReplyProto).
+func (s *Server) Send(c *Client, b []byte) {
 	s.Pool.LendOutput(&c.Conn)
 	c.Out.Buf = append(c.Out.Buf, b...)
-	if c.outputMem() > s.Ex.OutputTrigger && s.Clients.overOutputLimit(c) {
+	if c.OutputMem() > s.Ex.OutputTrigger && s.Clients.OverOutputLimit(c) {
 		return
 	}
-	s.wantWrite(c)
+	s.WantWrite(c)
 }

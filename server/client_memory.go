@@ -66,7 +66,7 @@ func (cs *clients) memory(c *Client) int {
 	if c.Sess.Replica { // what its output refers to is counted once for all replicas
 		return int(unsafe.Sizeof(*c)) + c.Mem() - c.Out.RefLen + len(c.LAddr) + cs.s.Ex.SessionMem(&c.Sess)
 	}
-	return int(unsafe.Sizeof(*c)) + c.Mem() + c.delayed.bytes + len(c.LAddr) + cs.s.Ex.SessionMem(&c.Sess)
+	return int(unsafe.Sizeof(*c)) + c.Mem() + c.Delayed.Bytes + len(c.LAddr) + cs.s.Ex.SessionMem(&c.Sess)
 }
 
 // weigh updates mem by what c holds now (server.c: updateClientMemUsageAndBucket).
@@ -94,14 +94,14 @@ func (cs *clients) weigh(c *Client) {
 
 // grown weighs c if a limit of memory is set. The buffers of c have changed.
 func (s *Server) grown(c *Client) {
-	if s.Clients.limitsMemory && c.internal == nil {
+	if s.Clients.limitsMemory && c.Internal == nil {
 		s.Clients.weigh(c)
 		s.Ex.KS.Overhead = s.Figures.overhead()
 	}
 }
 
-// setMemoryLimits follows the configuration.
-func (cs *clients) setMemoryLimits() {
+// SetMemoryLimits follows the configuration.
+func (cs *clients) SetMemoryLimits() {
 	limit := cs.s.Cfg.MaxMemoryClients
 	if limit < 0 { // no limit without maxmemory
 		limit = cs.s.Cfg.MaxMemory * -limit / 100
@@ -115,7 +115,7 @@ func (cs *clients) setMemoryLimits() {
 	cs.limitsMemory = limit > 0 || cs.s.Cfg.MaxMemory > 0
 	cs.s.Pool.Frugal = cs.limitsMemory
 	if cs.limitsMemory {
-		cs.s.Figures.usedMemory()
+		cs.s.Figures.UsedMemory()
 	}
 }
 
@@ -128,10 +128,10 @@ func (cs *clients) evict() {
 	for i := len(cs.buckets) - 1; i >= 0; i-- {
 		for c := cs.buckets[i].first; c != nil; {
 			next := c.place.next
-			if !c.protected {
+			if !c.Protected {
 				cs.s.Log('*', "Evicting client: %s", cs.describe(c))
 				cs.s.Stats.EvictedClients++
-				cs.s.leave(c)
+				cs.s.Leave(c)
 			}
 			if cs.mem <= cs.limit {
 				return

@@ -70,8 +70,8 @@ func (cs *clients) append(b []byte, c *Client) []byte {
 	num(" rbs=", int64(out.room))
 	num(" rbp=", int64(out.room))
 	num(" obl=", int64(out.len))
-	num(" oll=", int64(out.blocks+c.delayed.messages))
-	num(" omem=", int64(out.mem+c.delayed.bytes))
+	num(" oll=", int64(out.blocks+c.Delayed.Messages))
+	num(" omem=", int64(out.mem+c.Delayed.Bytes))
 	num(" tot-mem=", int64(cs.memory(c)))
 	str(" events=", c.events(cs.s.Loop))
 	cmd := "NULL"
@@ -169,16 +169,16 @@ func multi(s *command.Session) int64 {
 // parseClass reads the TYPE of CLIENT KILL and CLIENT LIST.
 func parseClass(name []byte) (class int, err error) {
 	switch {
-	case is(name, "normal"):
+	case Is(name, "normal"):
 		return config.ClassNormal, nil
-	case is(name, "slave") || is(name, "replica"):
+	case Is(name, "slave") || Is(name, "replica"):
 		return config.ClassReplica, nil
-	case is(name, "pubsub"):
+	case Is(name, "pubsub"):
 		return config.ClassPubSub, nil
-	case is(name, "master"):
+	case Is(name, "master"):
 		return classMaster, nil
 	}
-	return 0, errorf("ERR Unknown client type '%s'", name)
+	return 0, Errorf("ERR Unknown client type '%s'", name)
 }
 
 // classMaster is the class of a replica's connection to its master.

@@ -18,19 +18,19 @@ func ACLRows() []command.Row {
 		toAll = command.RequestAllNodes | command.ResponseAllSucceeded
 	)
 	return []command.Row{
-		row("acl|deluser", "username ...",
+		Row("acl|deluser", "username ...",
 			-3, flags|toAll, "server", "6.0.0",
 			"O(N) for N users",
 			"Deletes users and closes their connections.", (*Admin).aclDelUser).Hides(command.AllFrom2),
-		row("acl|load", "",
+		Row("acl|load", "",
 			2, flags, "server", "6.0.0",
 			"O(N) for N users",
 			"Replaces all users by those in the ACL file.", (*Admin).aclLoad),
-		row("acl|save", "",
+		Row("acl|save", "",
 			2, flags|toAll, "server", "6.0.0",
 			"O(N) for N users",
 			"Writes the users to the ACL file.", (*Admin).aclSave),
-		row("acl|setuser", "username [rule:string ...]",
+		Row("acl|setuser", "username [rule:string ...]",
 			-3, flags|toAll, "server", "6.0.0",
 			"O(N) for N rules",
 			"Creates a user, or changes one.", (*Admin).aclSetUser).Hides(command.AllFrom2),
@@ -55,7 +55,7 @@ func (a *Admin) aclSetUser(c *command.Call) error {
 	}
 	staged, err := users.Stage(string(c.Args[2]), rules)
 	if err != nil {
-		return errorf("ERR %s", err)
+		return Errorf("ERR %s", err)
 	}
 	if old := users.Get(c.Args[2]); old != nil && !staged.KeepsChannels(old) {
 		a.expel(func(sess *command.Session) bool { return sess.User == old && listensBeyond(a.s.Ex.Subs, sess, staged) })
@@ -107,7 +107,7 @@ func (a *Admin) expel(which func(*command.Session) bool) {
 		if c == a.s.Running {
 			c.Sess.CloseAfterReply = true
 		} else {
-			a.s.leave(c)
+			a.s.Leave(c)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (a *Admin) aclLoad(c *command.Call) error {
 		return errNoACLFile
 	}
 	if err := a.loadACLFile(); err != nil {
-		return errorf("ERR %s", err)
+		return Errorf("ERR %s", err)
 	}
 	a.expel(func(sess *command.Session) bool { return sess.User != a.s.Ex.Users.Default })
 	c.OK()

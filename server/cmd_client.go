@@ -16,25 +16,25 @@ import (
 func ClientRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
 	return []command.Row{
-		row("reset", "",
+		Row("reset", "",
 			1,
 			command.NoScript|command.Loading|command.Stale|command.Fast|command.NoAuth|command.AllowBusy|
 				command.WhileSubscribed|command.NotQueued|command.EndsMulti,
 			"connection", "6.2.0",
 			"O(1)",
 			"Resets the state of the connection.", (*Admin).reset),
-		row("client|info", "",
+		Row("client|info", "",
 			2, command.NoScript|command.Loading|command.Stale|command.NondeterministicOutput, "connection",
 			"6.2.0",
 			"O(1)",
 			"Describes this connection.", (*Admin).clientInfo),
-		row("client|list", "[TYPE (client-type@5.0.0: NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id@6.2.0:integer ...] "+
+		Row("client|list", "[TYPE (client-type@5.0.0: NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id@6.2.0:integer ...] "+
 			"[USER username@,8.1.0] [ADDR addr@,8.1.0/ip:port] [LADDR laddr@,8.1.0/ip:port] "+
 			"[SKIPME (skipme@,8.1.0: YES | NO)] [MAXAGE maxage@,8.1.0:integer]"+strings.ReplaceAll(newerFilters, " | [", " ["),
 			-2, flags|command.NondeterministicOutput, "connection", "2.4.0",
 			"O(N) for N connections",
 			"Describes all connections, or those that match filters.", (*Admin).clientList),
-		row("client|kill",
+		Row("client|kill",
 			"(filter: old-format@-2.8.12/ip:port | (new-format: [ID client-id@2.8.12:integer] "+
 				"| [TYPE (client-type@2.8.12: NORMAL | MASTER@3.2.0 | PRIMARY@,8.0.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)] "+
 				"| [USER username] | [ADDR addr/ip:port] | [LADDR laddr@6.2.0/ip:port] | [SKIPME (skipme: YES | NO)] "+
@@ -42,15 +42,15 @@ func ClientRows() []command.Row {
 			-3, flags, "connection", "2.4.0",
 			"O(N) for N connections",
 			"Closes connections that match filters.", (*Admin).clientKill),
-		row("client|pause", "timeout [mode@6.2.0: WRITE | ALL]",
+		Row("client|pause", "timeout [mode@6.2.0: WRITE | ALL]",
 			-3, flags, "connection", "3.0.0",
 			"O(1)",
 			"Pauses all clients, or only their writes, for some time.", (*Admin).clientPause),
-		row("client|unpause", "",
+		Row("client|unpause", "",
 			2, flags, "connection", "6.2.0",
 			"O(N) for N paused clients",
 			"Ends CLIENT PAUSE.", (*Admin).clientUnpause),
-		row("client|unblock", "client-id:integer [unblock-type: TIMEOUT | ERROR]",
+		Row("client|unblock", "client-id:integer [unblock-type: TIMEOUT | ERROR]",
 			-3, flags, "connection", "5.0.0",
 			"O(1)",
 			"Ends the wait of a blocked client.", (*Admin).clientUnblock),
@@ -95,7 +95,7 @@ func (a *Admin) clientList(c *command.Call) error {
 			return err
 		}
 		list = slices.DeleteFunc(a.s.Clients.byAge(), func(c *Client) bool { return !f.matches(c) })
-	case len(args) == 2 && is(args[0], "type"):
+	case len(args) == 2 && Is(args[0], "type"):
 		class, err := parseClass(args[1])
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func (a *Admin) clientList(c *command.Call) error {
 				list = append(list, other)
 			}
 		}
-	case len(args) > 1 && is(args[0], "id"):
+	case len(args) > 1 && Is(args[0], "id"):
 		for _, arg := range args[1:] {
 			id, ok := ascii.ParseInt(arg)
 			if !ok {
@@ -116,7 +116,7 @@ func (a *Admin) clientList(c *command.Call) error {
 			}
 		}
 	default:
-		return errSyntax
+		return ErrSyntax
 	}
 	text := a.text[:0]
 	for _, other := range list {
@@ -163,7 +163,7 @@ func (a *Admin) kill(f *clientFilter) (n int) {
 			c.SayGoodbye()
 			_ = unix.Shutdown(c.FD, unix.SHUT_RDWR) // fails if the other side has closed already
 		}
-		a.s.leave(c)
+		a.s.Leave(c)
 	}
 	return n
 }
@@ -173,9 +173,9 @@ func (a *Admin) clientPause(c *command.Call) error {
 	kind := command.PausesAll
 	switch {
 	case len(c.Args) == 3:
-	case len(c.Args) == 4 && is(c.Args[3], "write"):
+	case len(c.Args) == 4 && Is(c.Args[3], "write"):
 		kind = command.PausesWrites
-	case len(c.Args) == 4 && is(c.Args[3], "all"):
+	case len(c.Args) == 4 && Is(c.Args[3], "all"):
 	case len(c.Args) == 4:
 		return store.Error("ERR CLIENT PAUSE mode must be WRITE or ALL")
 	default:
@@ -185,14 +185,14 @@ func (a *Admin) clientPause(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	a.s.pausing.begin(byClient, kind, c.Ex.Clock.Timeline(c.Ex.Now.Mono)+ms*int64(time.Millisecond))
+	a.s.Pausing.begin(ByClient, kind, c.Ex.Clock.Timeline(c.Ex.Now.Mono)+ms*int64(time.Millisecond))
 	c.OK()
 	return nil
 }
 
 // CLIENT UNPAUSE (networking.c: clientCommand)
 func (a *Admin) clientUnpause(c *command.Call) error {
-	a.s.pausing.end(byClient)
+	a.s.Pausing.End(ByClient)
 	c.OK()
 	return nil
 }
@@ -202,8 +202,8 @@ func (a *Admin) clientUnblock(c *command.Call) error {
 	var reason error
 	switch {
 	case len(c.Args) == 3:
-	case len(c.Args) == 4 && is(c.Args[3], "timeout"):
-	case len(c.Args) == 4 && is(c.Args[3], "error"):
+	case len(c.Args) == 4 && Is(c.Args[3], "timeout"):
+	case len(c.Args) == 4 && Is(c.Args[3], "error"):
 		reason = store.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")
 	case len(c.Args) == 4:
 		return store.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")

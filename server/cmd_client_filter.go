@@ -59,7 +59,7 @@ func (f *clientFilter) parse(args [][]byte) error {
 	for len(args) > 0 {
 		name := ascii.ToLower(string(args[0]))
 		if len(args) == 1 || !slices.Contains(f.old, name) && !f.c.Cmd.Offers(name) {
-			return errSyntax
+			return ErrSyntax
 		}
 		plain, negated := strings.CutPrefix(name, "not-")
 		test, used, err := f.test(plain, name, args[1:])
@@ -92,7 +92,7 @@ func (f *clientFilter) test(name, full string, values [][]byte) (test func(c *Cl
 	case "user":
 		user := f.c.Ex.Users.Get(values[0])
 		if user == nil {
-			return nil, 0, errorf("ERR No such user '%s'", text)
+			return nil, 0, Errorf("ERR No such user '%s'", text)
 		}
 		return func(c *Client) bool { return c.Sess.User == user }, 1, nil
 	case "addr":
@@ -124,7 +124,7 @@ func (f *clientFilter) newTest(name string, value []byte) (test func(c *Client) 
 	const allFlags, allCapa = "ABEIMNOPRSTUbcdeirtux", "r"
 	hasAll := func(of func(c *Client) string, known string) (func(c *Client) bool, int, error) {
 		if strings.Trim(string(value), known) != "" {
-			return nil, 0, errorf("ERR Unknown %s found in the provided filter: %s", name, value)
+			return nil, 0, Errorf("ERR Unknown %s found in the provided filter: %s", name, value)
 		}
 		return func(c *Client) bool {
 			has := of(c)
@@ -143,7 +143,7 @@ func (f *clientFilter) newTest(name string, value []byte) (test func(c *Client) 
 	case !ok:
 		return nil, 0, store.Error("ERR DB is not an integer or out of range")
 	case db < 0 || db > last:
-		return nil, 0, errorf("ERR DB number should be between 0 and %d", last)
+		return nil, 0, Errorf("ERR DB number should be between 0 and %d", last)
 	}
 	return func(c *Client) bool { return int64(c.Sess.DB) == db }, 1, nil
 }
@@ -167,7 +167,7 @@ func (f *clientFilter) parseIDs(name string, values [][]byte) (test func(c *Clie
 		}
 	}
 	if ids == nil {
-		return nil, 0, errSyntax
+		return nil, 0, ErrSyntax
 	}
 	if f.ids == nil {
 		f.ids = map[string][]int64{}
@@ -181,16 +181,16 @@ func (f *clientFilter) parseIDs(name string, values [][]byte) (test func(c *Clie
 }
 
 func (f *clientFilter) class(value []byte) (int, error) {
-	if f.c.Ex.Table.Dialect.Has(",8.0.0") && is(value, "primary") {
+	if f.c.Ex.Table.Dialect.Has(",8.0.0") && Is(value, "primary") {
 		return classMaster, nil
 	}
 	return parseClass(value)
 }
 
 func (f *clientFilter) skip(value []byte) error {
-	f.spareMe = is(value, "yes")
-	if !f.spareMe && !is(value, "no") {
-		return errSyntax
+	f.spareMe = Is(value, "yes")
+	if !f.spareMe && !Is(value, "no") {
+		return ErrSyntax
 	}
 	return nil
 }
@@ -200,9 +200,9 @@ func (f *clientFilter) seconds(name string, value []byte) (int64, error) {
 	n, ok := ascii.ParseInt(value)
 	switch {
 	case !ok:
-		return 0, errorf("ERR %s is not an integer or out of range", name)
+		return 0, Errorf("ERR %s is not an integer or out of range", name)
 	case n <= 0:
-		return 0, errorf("ERR %s should be greater than 0", name)
+		return 0, Errorf("ERR %s should be greater than 0", name)
 	}
 	return min(n, math.MaxInt64/int64(time.Second)) * int64(time.Second), nil
 }

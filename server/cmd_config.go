@@ -28,7 +28,7 @@ func (a *Admin) configGet(c *command.Call) error {
 // CONFIG SET (parameter value) ... (config.c: configSetCommand)
 func (a *Admin) configSet(c *command.Call) error {
 	if len(c.Args)%2 != 0 {
-		return errSyntax
+		return ErrSyntax
 	}
 	pairs := make([]string, 0, len(c.Args)-2)
 	for _, a := range c.Args[2:] {
@@ -70,7 +70,7 @@ func (a *Admin) apply(name string) error {
 				a.s.Cfg.MaxClients)
 		}
 	case "maxmemory":
-		if used := a.s.Figures.usedMemory(); a.s.Cfg.MaxMemory > 0 && int64(used) > a.s.Cfg.MaxMemory {
+		if used := a.s.Figures.UsedMemory(); a.s.Cfg.MaxMemory > 0 && int64(used) > a.s.Cfg.MaxMemory {
 			a.s.Log('#', "WARNING: the new maxmemory value set via CONFIG SET (%d) is smaller than the current memory "+
 				"usage (%d). This will result in key eviction and/or the inability to accept new write commands "+
 				"depending on the maxmemory-policy.", a.s.Cfg.MaxMemory, used)
@@ -81,14 +81,14 @@ func (a *Admin) apply(name string) error {
 			c.Parser.Limits.MaxBulk = int(a.s.Cfg.ProtoMaxBulkLen)
 		}
 	case "tls-auth-clients":
-		a.s.handshakes.setAuth()
+		a.s.Handshakes.setAuth()
 	case "tls-cert-file", "tls-key-file", "tls-ca-cert-file", "tls-ca-cert-dir", "tls-protocols", "tls-ciphers",
 		"tls-session-caching":
-		if a.s.Cfg.TLSPort != 0 && !a.s.handshakes.configure(true) {
+		if a.s.Cfg.TLSPort != 0 && !a.s.Handshakes.Configure(true) {
 			return errors.New(errTLSConfig)
 		}
 	case "port", "tls-port", "bind":
-		if name == "tls-port" && !a.s.handshakes.configure(false) {
+		if name == "tls-port" && !a.s.Handshakes.Configure(false) {
 			return errors.New(errTLSConfig)
 		}
 		if err := a.s.Listeners.relisten(); err != nil {
@@ -115,8 +115,8 @@ func (a *Admin) apply(name string) error {
 			return err
 		}
 	}
-	a.s.Clients.setOutputTrigger()
-	a.s.Clients.setMemoryLimits()
+	a.s.Clients.SetOutputTrigger()
+	a.s.Clients.SetMemoryLimits()
 	a.s.Ex.Configure()
 	if a.s.Reconfigured != nil {
 		a.s.Reconfigured(a.s.Cfg, name)
@@ -134,7 +134,7 @@ func (a *Admin) rewrite(c *command.Call, write func(users []string) error) error
 		if a.s.Cfg.Replicas > 0 {
 			what = "servers"
 		}
-		return errorf("ERR %d %s share the configuration file, so none of them can rewrite it", a.s.NodeCount, what)
+		return Errorf("ERR %d %s share the configuration file, so none of them can rewrite it", a.s.NodeCount, what)
 	}
 	var users []string
 	if a.s.Cfg.ACLFile == "" {
@@ -153,7 +153,7 @@ func (a *Admin) rewrite(c *command.Call, write func(users []string) error) error
 func (a *Admin) configResetStat(c *command.Call) error {
 	a.s.Ex.ResetStats()
 	a.s.Stats = Stats{}
-	a.s.Figures.rates = rates{}
+	a.s.Figures.Rates = Rates{}
 	a.s.Figures.sample() // rates count from now on
 	c.OK()
 	return nil

@@ -60,14 +60,14 @@ func (a *Admin) debug(c *command.Call) error {
 	args := c.Args[2:]
 	for i := range cmds {
 		d := &cmds[i]
-		if is(c.Args[1], d.name) && len(args) >= d.least && len(args) <= d.most {
+		if Is(c.Args[1], d.name) && len(args) >= d.least && len(args) <= d.most {
 			return d.do(c, args)
 		}
 	}
 	if why := debugRefusal(c.Args[1]); why != "" {
 		return store.Error("ERR DEBUG " + strings.ToUpper(string(c.Args[1])) + " is not supported: " + why)
 	}
-	if !is(c.Args[1], "help") || len(args) > 0 {
+	if !Is(c.Args[1], "help") || len(args) > 0 {
 		return c.SubcommandSyntax()
 	}
 	c.Array(2*len(cmds) + 1)
@@ -129,13 +129,13 @@ func (a *Admin) rewriteAll(c *command.Call, _ [][]byte) error {
 }
 
 func (a *Admin) pauseCron(c *command.Call, args [][]byte) error {
-	a.s.debugging.cronPaused = debugSwitch(args[0])
+	a.s.Debugging.cronPaused = debugSwitch(args[0])
 	c.OK()
 	return nil
 }
 
 func debugReplyBuffer(c *command.Call, args [][]byte) error {
-	if !is(args[0], "peak-reset-time") && !is(args[0], "resizing") {
+	if !Is(args[0], "peak-reset-time") && !Is(args[0], "resizing") {
 		return c.SubcommandSyntax()
 	}
 	c.OK()
@@ -149,7 +149,7 @@ func debugSwitch(arg []byte) bool {
 }
 
 func (a *Admin) activeExpire(c *command.Call, args [][]byte) error {
-	a.s.debugging.noExpire = !debugSwitch(args[0])
+	a.s.Debugging.noExpire = !debugSwitch(args[0])
 	c.OK()
 	return nil
 }

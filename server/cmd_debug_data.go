@@ -63,7 +63,7 @@ func quicklistFields(l *store.List) string {
 
 // debugPopulate skips keys that exist. As in Redis, the new keys do not count as changes to save.
 func debugPopulate(c *command.Call, args [][]byte) error {
-	if serverOf(c).isLoading() { // the file may have the same keys
+	if serverOf(c).IsLoading() { // the file may have the same keys
 		return c.Ex.Table.ErrLoading()
 	}
 	count, ok := ascii.ParseInt(args[0])
@@ -124,7 +124,7 @@ func debugTable(c *command.Call, args [][]byte) error {
 		return store.Error("ERR Out of range database")
 	}
 	db := c.KS.DBs[id]
-	full := len(args) > 1 && is(args[1], "full")
+	full := len(args) > 1 && Is(args[1], "full")
 	c.Verbatim("txt", fmt.Sprintf("[Dictionary HT]\n%s[Expires HT]\nNo hash table: %d keys are in a timing wheel\n",
 		describeChains(db.Chains(), full), db.Expires()))
 	return nil
@@ -139,7 +139,7 @@ func debugTableOfKey(c *command.Call, args [][]byte) error {
 	if all == nil {
 		return store.Error("ERR The value stored at the specified key is not represented using an hash table")
 	}
-	c.Verbatim("txt", describeChains(all, len(args) > 1 && is(args[1], "full")))
+	c.Verbatim("txt", describeChains(all, len(args) > 1 && Is(args[1], "full")))
 	return nil
 }
 

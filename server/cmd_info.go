@@ -82,8 +82,8 @@ func (a *Admin) reply(c *command.Call, text []byte) {
 
 func wanted(sec *section, names [][]byte) bool {
 	for _, name := range names {
-		all := is(name, "all") || is(name, "everything")
-		if is(name, sec.name) || all && sec.name != debugSection || is(name, "default") && sec.byDefault {
+		all := Is(name, "all") || Is(name, "everything")
+		if Is(name, sec.name) || all && sec.name != debugSection || Is(name, "default") && sec.byDefault {
 			return true
 		}
 	}
@@ -91,7 +91,7 @@ func wanted(sec *section, names [][]byte) bool {
 }
 
 func (a *Admin) infoServer(r *report) {
-	uptime := (a.s.Now - a.s.Figures.start) / 1e9
+	uptime := (a.s.Now - a.s.Figures.Start) / 1e9
 	played := a.s.Ex.Table.Dialect
 	r.fields("redis_version", played.RedisVersion)
 	if played.ServerName != "" {
@@ -106,7 +106,7 @@ func (a *Admin) infoServer(r *report) {
 		"os", a.s.Figures.process.system, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime",
 		"multiplexing_api", a.s.Cfg.Multiplexer,
 		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0",
-		"process_id", a.s.Figures.process.id, "process_supervised", a.s.Cfg.Supervised, "run_id", a.s.Figures.runID,
+		"process_id", a.s.Figures.process.id, "process_supervised", a.s.Cfg.Supervised, "run_id", a.s.Figures.RunID,
 		"tcp_port", a.s.Port(), "server_time_usec", a.s.Ex.Now.Wall/1e3,
 		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", a.s.Cfg.Hz, "configured_hz", a.s.Cfg.Hz,
 		"lru_clock", a.s.KS.Now/1000&0xffffff, "executable", a.s.Figures.process.executable, "config_file", a.s.Cfg.File,
@@ -119,11 +119,11 @@ func (a *Admin) infoServer(r *report) {
 		r.fields("availability_zone", "")
 	}
 	for i, l := range a.s.Listeners.All {
-		if l.unix {
-			r.line("listener%d:name=unix,bind=%s", i, l.addr)
+		if l.Unix {
+			r.line("listener%d:name=unix,bind=%s", i, l.Addr)
 			continue
 		}
-		host, port := l.addr, ""
+		host, port := l.Addr, ""
 		if at := strings.LastIndexByte(host, ':'); at >= 0 {
 			host, port = strings.Trim(host[:at], "[]"), host[at+1:]
 		}
@@ -141,7 +141,7 @@ func (a *Admin) infoClients(r *report) {
 	for _, c := range a.s.Clients.Order {
 		room, _ := c.Buffered()
 		in, out = max(in, room), max(out, c.Unsent())
-		timed += OneIf(c.timer != nil)
+		timed += OneIf(c.Timer != nil)
 		replicas += OneIf(c.Sess.Replica)
 	}
 	keys, orGone := a.s.Ex.Waiters.Keys()
@@ -163,11 +163,11 @@ func (a *Admin) infoStats(r *report) {
 	_, keys, items, prefixes := a.s.Ex.Tracking.Stats()
 	exceeded, exceedsFor := a.s.Ex.Stats.EvictionExceeded(a.s.Ex.Clock)
 	r.fields("total_connections_received", a.s.Stats.Connections, "total_commands_processed", a.s.Ex.Stats.Commands,
-		"instantaneous_ops_per_sec", int64(a.s.Figures.rates.mean(rateCommands)), "total_net_input_bytes", in,
+		"instantaneous_ops_per_sec", int64(a.s.Figures.Rates.mean(rateCommands)), "total_net_input_bytes", in,
 		"total_net_output_bytes", out,
 		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", a.s.Stats.ReplicaOut)
-	r.decimal("instantaneous_input_kbps", a.s.Figures.rates.mean(rateIn)/1024, 2, "")
-	r.decimal("instantaneous_output_kbps", a.s.Figures.rates.mean(rateOut)/1024, 2, "")
+	r.decimal("instantaneous_input_kbps", a.s.Figures.Rates.mean(rateIn)/1024, 2, "")
+	r.decimal("instantaneous_output_kbps", a.s.Figures.Rates.mean(rateOut)/1024, 2, "")
 	r.fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",
 		"rejected_connections", a.s.Stats.Rejected, "sync_full", a.s.Stats.FullSyncs,
 		"sync_partial_ok", a.s.Stats.PartialSyncs, "sync_partial_err", a.s.Stats.RefusedSyncs,
@@ -179,7 +179,7 @@ func (a *Admin) infoStats(r *report) {
 		"pubsub_channels", a.s.Ex.Subs.Len(pubsub.Channel), "pubsub_patterns", a.s.Ex.Subs.Len(pubsub.Pattern),
 		"pubsubshard_channels", a.s.Ex.Subs.Len(pubsub.Shard),
 		"latest_fork_usec", 0, "total_forks", a.s.Stats.Forks,
-		"migrate_cached_sockets", len(a.migrate),
+		"migrate_cached_sockets", len(a.Migrate),
 		"slave_expires_tracked_keys", a.s.Parts.figure("slave_expires_tracked_keys"),
 		"active_defrag_hits", 0, "active_defrag_misses", 0, "active_defrag_key_hits", 0, "active_defrag_key_misses", 0,
 		"total_active_defrag_time", 0, "current_active_defrag_time", 0,
@@ -192,8 +192,8 @@ func (a *Admin) infoStats(r *report) {
 		"reply_buffer_shrinks", 0, "reply_buffer_expands", 0,
 		"eventloop_cycles", a.s.Stats.Passes, "eventloop_duration_sum", a.s.Stats.Busy/1000,
 		"eventloop_duration_cmd_sum", a.s.Stats.Executing/1000,
-		"instantaneous_eventloop_cycles_per_sec", int64(a.s.Figures.rates.mean(rateCycles)),
-		"instantaneous_eventloop_duration_usec", int64(a.s.Figures.rates.mean(rateBusy)/1000),
+		"instantaneous_eventloop_cycles_per_sec", int64(a.s.Figures.Rates.mean(rateCycles)),
+		"instantaneous_eventloop_duration_usec", int64(a.s.Figures.Rates.mean(rateBusy)/1000),
 		"acl_access_denied_auth", a.s.Ex.Stats.Denied[acl.DeniedAuth],
 		"acl_access_denied_cmd", a.s.Ex.Stats.Denied[acl.DeniedCommand],
 		"acl_access_denied_key", a.s.Ex.Stats.Denied[acl.DeniedKey],
@@ -272,7 +272,7 @@ func (a *Admin) infoKeyspace(r *report) {
 
 // infoMiniredisd writes a section of our own. Tools skip unknown sections.
 func (a *Admin) infoMiniredisd(r *report) {
-	lifetime := max(a.s.Now-a.s.Figures.start, 1)
+	lifetime := max(a.s.Now-a.s.Figures.Start, 1)
 	clock := "system"
 	if a.s.Cfg.Lab {
 		clock = "lab"

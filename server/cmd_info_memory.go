@@ -1,8 +1,8 @@
 package server
 
 func (a *Admin) infoMemory(r *report) {
-	used := a.s.Figures.usedMemory()
-	a.s.Figures.peakMem = max(a.s.Figures.peakMem, used)
+	used := a.s.Figures.UsedMemory()
+	a.s.Figures.PeakMem = max(a.s.Figures.PeakMem, used)
 	resident := a.s.Figures.residentMemory()
 	objects, total := heapMemory()
 	overhead := a.s.Ex.KS.Overhead
@@ -10,8 +10,8 @@ func (a *Admin) infoMemory(r *report) {
 
 	r.memory("used_memory", used)
 	r.memory("used_memory_rss", resident)
-	r.memory("used_memory_peak", a.s.Figures.peakMem)
-	r.decimal("used_memory_peak_perc", percent(used, a.s.Figures.peakMem), 2, "%")
+	r.memory("used_memory_peak", a.s.Figures.PeakMem)
+	r.decimal("used_memory_peak_perc", percent(used, a.s.Figures.PeakMem), 2, "%")
 	r.fields("used_memory_overhead", overhead, "used_memory_startup", startupMemory, "used_memory_dataset", dataset)
 	r.decimal("used_memory_dataset_perc", percent(dataset, used-startupMemory), 2, "%")
 	r.fields("allocator_allocated", objects, "allocator_active", total, "allocator_resident", resident)

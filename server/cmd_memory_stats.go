@@ -26,11 +26,11 @@ func (st *fieldList) ratio(name string, v float64) {
 // MEMORY STATS (object.c: memoryCommand)
 // The fields are those of Redis. Those of features that are missing here are 0.
 func (a *Admin) memoryStats(c *command.Call) error {
-	used := a.s.Figures.usedMemory()
-	a.s.Figures.peakMem = max(a.s.Figures.peakMem, used)
+	used := a.s.Figures.UsedMemory()
+	a.s.Figures.PeakMem = max(a.s.Figures.PeakMem, used)
 	st := fieldList{Call: c}
 	m := c.Defer()
-	st.num("peak.allocated", a.s.Figures.peakMem)
+	st.num("peak.allocated", a.s.Figures.PeakMem)
 	st.num("total.allocated", used)
 	st.num("startup.allocated", startupMemory)
 	st.num("replication.backlog", a.s.Parts.figure("mem_replication_backlog"))
@@ -49,7 +49,7 @@ func (a *Admin) memoryStats(c *command.Call) error {
 	st.num("keys.bytes-per-key", dataset/max(keys, 1))
 	st.num("dataset.bytes", dataset)
 	st.ratio("dataset.percentage", percent(dataset, used-startupMemory))
-	st.ratio("peak.percentage", percent(used, a.s.Figures.peakMem))
+	st.ratio("peak.percentage", percent(used, a.s.Figures.PeakMem))
 	a.allocatorStats(&st, used)
 	c.EndMap(m, st.n)
 	return nil

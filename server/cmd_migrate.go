@@ -56,7 +56,7 @@ func (a *Admin) Transfer(t *command.Transfer, restored func(key int)) error {
 
 // tryTransfer uses one connection. It caches the connection if all replies were read.
 func (a *Admin) tryTransfer(t *command.Transfer, restored func(key int)) (again bool, err error) {
-	m := a.migrate.take(t)
+	m := a.Migrate.take(t)
 	if m == nil {
 		if m, err = dialMigrate(t); err != nil {
 			return false, err
@@ -86,7 +86,7 @@ func (a *Admin) tryTransfer(t *command.Transfer, restored func(key int)) (again 
 	if err != nil || m.replies.Buffered() > 0 {
 		m.conn.Close()
 	} else {
-		a.migrate.keep(m, a.s.Ex.Clock.Timeline(a.s.Now))
+		a.Migrate.keep(m, a.s.Ex.Clock.Timeline(a.s.Now))
 	}
 	switch {
 	case refusal != "" && n > 0:
@@ -212,7 +212,7 @@ func (all *migrateSockets) take(t *command.Transfer) *migrateSocket {
 // keep caches a connection. If the cache is full it closes the least recently used one.
 func (all *migrateSockets) keep(m *migrateSocket, now int64) {
 	if len(*all) == migrateSocketsMost {
-		all.closeFirst(1)
+		all.CloseFirst(1)
 	}
 	m.used = now
 	*all = append(*all, m)
@@ -225,10 +225,10 @@ func (all *migrateSockets) closeUnused(before int64) {
 	for n < len(*all) && (*all)[n].used < before {
 		n++
 	}
-	all.closeFirst(n)
+	all.CloseFirst(n)
 }
 
-func (all *migrateSockets) closeFirst(n int) {
+func (all *migrateSockets) CloseFirst(n int) {
 	for _, m := range (*all)[:n] {
 		m.conn.Close()
 	}

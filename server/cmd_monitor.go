@@ -66,7 +66,7 @@ func (ms *monitors) Feed(sess *command.Session, args [][]byte) {
 	ms.line = append(b, "\r\n"...)
 	for _, m := range ms.all {
 		if m.Sess.Replies == command.ReplyOn && !ms.s.Ex.SendLater(&m.Sess, ms.line) {
-			ms.s.pushMessage(m, ms.line)
+			ms.s.PushMessage(m, ms.line)
 		}
 	}
 	if cap(ms.line) > keepLine {

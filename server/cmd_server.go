@@ -8,7 +8,7 @@ import (
 type Admin struct {
 	s        *Server
 	Monitors monitors
-	migrate  migrateSockets
+	Migrate  migrateSockets
 	text     []byte // buffer for INFO and CLIENT LIST
 }
 
@@ -19,7 +19,7 @@ func (a *Admin) Part() Part {
 	return Part{
 		Self: a, Installed: a.loadUsers, debug: a.debugCommands(),
 		cron: func() (again bool) {
-			a.migrate.closeUnused(a.s.Ex.Clock.Timeline(a.s.Now) - int64(migrateSocketTTL))
+			a.Migrate.closeUnused(a.s.Ex.Clock.Timeline(a.s.Now) - int64(migrateSocketTTL))
 			return false
 		},
 		Left: func(c *Client) {
@@ -27,7 +27,7 @@ func (a *Admin) Part() Part {
 				a.Monitors.leave(c)
 			}
 		},
-		End: func() { a.migrate.closeFirst(len(a.migrate)) },
+		End: func() { a.Migrate.CloseFirst(len(a.Migrate)) },
 	}
 }
 
@@ -39,37 +39,37 @@ func ServerRows() []command.Row {
 		toAll = command.RequestAllNodes | command.ResponseAllSucceeded
 	)
 	return []command.Row{
-		row("monitor", "",
+		Row("monitor", "",
 			1, flags|command.Streams, "server", "1.0.0",
 			"O(1)",
 			"Streams every command that the server executes.", (*Admin).monitor),
-		row("info", "[section ...]",
+		Row("info", "[section ...]",
 			-1,
 			stats|command.Dangerous|command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial,
 			"server", "1.0.0",
 			"O(1)",
 			"Returns facts and statistics about the server.", (*Admin).info),
-		row("config|get", "parameter ...",
+		Row("config|get", "parameter ...",
 			-3, flags, "server", "2.0.0",
 			"O(N) for N directives",
 			"Returns the values of directives.", (*Admin).configGet),
-		row("config|set", "(data: parameter value) ...",
+		Row("config|set", "(data: parameter value) ...",
 			-4, flags|toAll, "server", "2.0.0",
 			"O(N) for N directives",
 			"Changes directives: either all of them or none.", (*Admin).configSet).Hides(configSecrets),
-		row("config|rewrite", "",
+		Row("config|rewrite", "",
 			2, flags|toAll, "server", "2.8.0",
 			"O(1)",
 			"Writes the current values to the configuration file.", (*Admin).configRewrite),
-		row("config|resetstat", "",
+		Row("config|resetstat", "",
 			2, flags|toAll, "server", "2.0.0",
 			"O(1)",
 			"Resets the counters of INFO to zero.", (*Admin).configResetStat),
-		row("debug", "",
+		Row("debug", "",
 			-2, flags|command.ProtectedDebug, "server", "1.0.0",
 			"See the subcommands.",
 			"Runs a function for tests and debugging.", (*Admin).debug),
-		row("memory|stats", "",
+		Row("memory|stats", "",
 			2, command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial, "server", "4.0.0",
 			"O(1)",
 			"Returns how much memory each part of the server uses.", (*Admin).memoryStats),

@@ -11,11 +11,11 @@ const (
 
 // cron does the regular work that no request asks for (server.c: serverCron).
 func (s *Server) cron() time.Duration {
-	if s.debugging.cronPaused {
+	if s.Debugging.cronPaused {
 		return cronPeriod
 	}
 	begin := s.Ex.Clock.Mono()
-	idle := s.Figures.rates.busy == s.Stats.Reads+s.Stats.Writes
+	idle := s.Figures.Rates.busy == s.Stats.Reads+s.Stats.Writes
 	s.dozing = idle && !s.Clients.limited()
 	if !s.dozing {
 		s.Clients.check()
@@ -47,8 +47,8 @@ func (s *Server) rouse() {
 	s.cronTimer = s.Loop.After(cronPeriod, s.cron)
 }
 
-// debugging is what DEBUG has set.
-type debugging struct {
+// Debugging is what DEBUG has set.
+type Debugging struct {
 	cronPaused bool // DEBUG PAUSE-CRON 1
 	noExpire   bool // DEBUG SET-ACTIVE-EXPIRE 0
 }

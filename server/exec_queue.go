@@ -130,7 +130,7 @@ func (q *execQueue) takeReads() {
 		q.Ex.Prefetch(c.Sess.DB, c.AppendRequests(room[:0]))
 		c.PendingRead = false
 		q.taken++
-		q.executeClient(c)
+		q.ExecuteClient(c)
 	}
 	q.executeReadable()
 }
@@ -158,6 +158,6 @@ func (q *execQueue) Record() {
 // follow makes the server record into row, the one of the goroutine that owns it now.
 func (q *execQueue) follow(row *trace.Thread) {
 	if q.Trace != nil {
-		q.Recorder.into(row)
+		q.Recorder.Into(row)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // running.
 type handshakes struct {
 	s      *Server
-	config *tls.Config         // for new connections; nil before the first tls-port
+	Config *tls.Config         // for new connections; nil before the first tls-port
 	silent list.List           // have sent nothing, the oldest first
 	begun  list.List           // have sent something, in the order of their first bytes
 	ready  []*handshake        // have something to compute and no turn
@@ -86,7 +86,7 @@ func (hs *handshakes) giveTurns() {
 			h.goOn <- true
 			continue
 		}
-		h.tls = ioworkers.NewTLS(h.fd, hs.config)
+		h.tls = ioworkers.NewTLS(h.fd, hs.Config)
 		h.goOn = make(chan bool, 2) // room for a turn and for the end
 		hs.running.Add(1)
 		go func() {
@@ -140,7 +140,7 @@ func (hs *handshakes) leavePlace(h *handshake) {
 }
 
 // giveUp closes a handshake, at the end of its turn if it has one.
-func (hs *handshakes) giveUp(h *handshake, how ending) {
+func (hs *handshakes) giveUp(h *handshake, how Ending) {
 	hs.leavePlace(h)
 	h.gone, h.ending = true, how
 	if h.goOn != nil {
@@ -155,23 +155,23 @@ func (hs *handshakes) giveUp(h *handshake, how ending) {
 func (hs *handshakes) hangUp(h *handshake) {
 	if h.fd >= 0 {
 		hs.s.Loop.Unwatch(h.fd, reactor.Readable|reactor.Writable)
-		h.ending.close(h.fd)
+		h.ending.Close(h.fd)
 		h.fd = -1
 	}
 }
 
-// drop resets the connections that have no client yet.
-func (hs *handshakes) drop() {
+// Drop resets the connections that have no client yet.
+func (hs *handshakes) Drop() {
 	for _, all := range []*list.List{&hs.silent, &hs.begun} {
 		for all.Len() > 0 {
-			hs.giveUp(all.Front().Value.(*handshake), resetEnd)
+			hs.giveUp(all.Front().Value.(*handshake), ResetEnd)
 		}
 	}
 }
 
 // end is drop when the loop has ended. It waits for those that compute.
 func (hs *handshakes) end() {
-	hs.drop()
+	hs.Drop()
 	hs.running.Wait()
 	for h := range hs.turns {
 		hs.hangUp(h)

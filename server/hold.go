@@ -19,36 +19,36 @@ func (s *Server) hold(c *Client) {
 	switch {
 	case c.Sess.Hold == command.Postponed:
 		c.Unread()
-		s.pausing.postponed = append(s.pausing.postponed, c)
+		s.Pausing.postponed = append(s.Pausing.postponed, c)
 	case c.Sess.Hold == command.Blocked:
 		s.setTimer(c)
 	}
 	s.held++
-	s.watchInput(c)
+	s.WatchInput(c)
 }
 
-// waiter is a client that waits for the reply to a request.
-type waiter struct {
-	by      *Client
-	request int64 // Session.Commands then: the client waits for nothing else
+// Waiter is a client that waits for the reply to a request.
+type Waiter struct {
+	By      *Client
+	Request int64 // Session.Commands then: the client waits for nothing else
 }
 
-// isOn reports whether the client still waits.
-func (w waiter) isOn() bool {
-	return w.by.Sess.Hold == command.Blocked && w.by.Sess.Commands == w.request && !w.by.Closed
+// IsOn reports whether the client still waits.
+func (w Waiter) IsOn() bool {
+	return w.By.Sess.Hold == command.Blocked && w.By.Sess.Commands == w.Request && !w.By.Closed
 }
 
 // setTimer sets the timer of a blocked client: it ends the wait, or runs the command again.
 func (s *Server) setTimer(c *Client) {
-	if c.timer != nil {
-		s.timers.Cancel(c.timer)
-		c.timer = nil
+	if c.Timer != nil {
+		s.Timers.Cancel(c.Timer)
+		c.Timer = nil
 	}
 	switch w := c.Sess.Wait; {
 	case w.Retry > 0 && (w.Deadline == 0 || w.Retry < w.Deadline):
-		c.timer = s.at(w.Retry, func() { s.retry(c) })
+		c.Timer = s.At(w.Retry, func() { s.retry(c) })
 	case w.Deadline > 0:
-		c.timer = s.at(w.Deadline, func() { s.Ex.Unblock(&c.Sess, nil) })
+		c.Timer = s.At(w.Deadline, func() { s.Ex.Unblock(&c.Sess, nil) })
 	}
 }
 
@@ -61,9 +61,9 @@ func (s *Server) retry(c *Client) {
 	s.Ex.Waiters.Again(&c.Sess)
 }
 
-// watchInput watches c for input. A client that waits, or that gets its last replies later, is
+// WatchInput watches c for input. A client that waits, or that gets its last replies later, is
 // watched for hang-up only. A client that is closed after its reply is not watched.
-func (s *Server) watchInput(c *Client) {
+func (s *Server) WatchInput(c *Client) {
 	last := c.Closed || c.Sess.CloseAfterReply
 	switch {
 	case c.Muted:
@@ -79,7 +79,7 @@ func (s *Server) watchInput(c *Client) {
 // rearm makes the loop wait for mask on c's socket, instead of from.
 func (s *Server) rearm(c *Client, from, mask reactor.Mask, handler func()) {
 	if err := s.Loop.Rewatch(c.FD, from, mask, handler); err != nil {
-		s.close(c)
+		s.Close(c)
 	}
 }
 
@@ -90,37 +90,37 @@ func (s *Server) hungUp(c *Client) {
 		s.Log('-', "Client closed connection %s", s.Clients.describe(c))
 	}
 	c.EOF = true // a client that waits is not read
-	s.leave(c)
+	s.Leave(c)
 }
 
-// release ends the wait of c. The pass goes on with what c had sent before.
-func (s *Server) release(c *Client) {
+// Release ends the wait of c. The pass goes on with what c had sent before.
+func (s *Server) Release(c *Client) {
 	c.Active = s.Now
-	s.stopHolding(c)
+	s.StopHolding(c)
 	if !c.Closed {
-		s.watchInput(c)
+		s.WatchInput(c)
 		s.Resumed = append(s.Resumed, c)
 	}
 }
 
-// stopHolding takes back what hold has done, except for watching c's hang-up.
-func (s *Server) stopHolding(c *Client) {
+// StopHolding takes back what hold has done, except for watching c's hang-up.
+func (s *Server) StopHolding(c *Client) {
 	c.Sess.Hold = command.NotHeld
 	s.held--
-	if c.timer != nil {
-		s.timers.Cancel(c.timer)
-		c.timer = nil
+	if c.Timer != nil {
+		s.Timers.Cancel(c.Timer)
+		c.Timer = nil
 	}
 }
 
-// resumeBlocked answers a blocked client and ends its wait (blocked.c: unblockClient).
-func (s *Server) resumeBlocked(c *Client, reply []byte) {
-	if c.internal != nil {
-		c.internal.end(slices.Clone(reply))
+// ResumeBlocked answers a blocked client and ends its wait (blocked.c: unblockClient).
+func (s *Server) ResumeBlocked(c *Client, reply []byte) {
+	if c.Internal != nil {
+		c.Internal.End(slices.Clone(reply))
 		return
 	}
-	s.push(c, reply)
-	s.release(c)
+	s.Push(c, reply)
+	s.Release(c)
 }
 
 // pausing holds commands back: CLIENT PAUSE, and what else needs it. Each has an end of its own (networking.c:
@@ -142,7 +142,7 @@ type pause struct {
 type pauser int
 
 const (
-	byClient   pauser = iota // CLIENT PAUSE
+	ByClient   pauser = iota // CLIENT PAUSE
 	byFailover               // FAILOVER
 	byShutdown               // a SHUTDOWN that waits for replicas
 	pausers
@@ -157,14 +157,14 @@ func (p *pausing) begin(by pauser, kind command.State, until int64) {
 	p.apply()
 }
 
-func (p *pausing) end(by pauser) {
+func (p *pausing) End(by pauser) {
 	if p.by[by].kind != 0 {
 		p.by[by] = pause{}
 		p.apply()
 	}
 }
 
-func (p *pausing) endAll() {
+func (p *pausing) EndAll() {
 	p.by = [pausers]pause{}
 	p.apply()
 }
@@ -194,11 +194,11 @@ func (p *pausing) apply() {
 	p.s.Ex.Refusals.Set(command.Pauses, false)
 	p.s.Ex.Refusals.Set(p.strongest, true)
 	if p.timer != nil {
-		p.s.timers.Cancel(p.timer)
+		p.s.Timers.Cancel(p.timer)
 		p.timer = nil
 	}
 	if next != forever {
-		p.timer = p.s.at(next, p.due)
+		p.timer = p.s.At(next, p.due)
 	}
 	if p.strongest < was {
 		p.resume()
@@ -209,32 +209,32 @@ func (p *pausing) apply() {
 func (p *pausing) resume() {
 	for _, c := range p.postponed {
 		if c.Sess.Hold == command.Postponed {
-			p.s.release(c)
+			p.s.Release(c)
 		}
 	}
 	clear(p.postponed)
 	p.postponed = p.postponed[:0]
 	if p.s.Running == nil {
-		p.s.serveReady()
+		p.s.ServeReady()
 	}
 }
 
-// serveReady serves clients that wait for keys, while no command runs (blocked.c: handleClientsBlockedOnKeys):
+// ServeReady serves clients that wait for keys, while no command runs (blocked.c: handleClientsBlockedOnKeys):
 // keys changed without a command, or a pause is over.
-func (s *Server) serveReady() {
+func (s *Server) ServeReady() {
 	defer s.recoverCommand(nil)
 	s.Ex.Waiters.ServeReady()
 	each(s.Parts.served)
 }
 
-// after calls fn when d has passed of the time by which timeouts are counted (Clock.Timeline).
-func (s *Server) after(d time.Duration, fn func()) *reactor.Timer {
-	return s.at(s.Ex.Clock.Timeline(s.Ex.Now.Mono)+int64(d), fn)
+// After calls fn when d has passed of the time by which timeouts are counted (Clock.Timeline).
+func (s *Server) After(d time.Duration, fn func()) *reactor.Timer {
+	return s.At(s.Ex.Clock.Timeline(s.Ex.Now.Mono)+int64(d), fn)
 }
 
-// at is after for a time in ns by Clock.Timeline.
-func (s *Server) at(when int64, fn func()) *reactor.Timer {
-	return s.timers.At(when, func() time.Duration {
+// At is after for a time in ns by Clock.Timeline.
+func (s *Server) At(when int64, fn func()) *reactor.Timer {
+	return s.Timers.At(when, func() time.Duration {
 		fn()
 		return 0
 	})
@@ -242,4 +242,4 @@ func (s *Server) at(when int64, fn func()) *reactor.Timer {
 
 // runDueTimers calls the functions of all timers that are due (ae.c: processTimeEvents; timeout.c:
 // handleBlockedClientsTimeout).
-func (s *Server) runDueTimers() { s.timers.Run(s.Ex.Clock.Timeline(s.executing)) }
+func (s *Server) runDueTimers() { s.Timers.Run(s.Ex.Clock.Timeline(s.executing)) }

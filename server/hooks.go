@@ -9,27 +9,27 @@ import (
 // glass_seam.go, exec_queue.go: installQueue). executeRequests looks at do itself: a call less for each request.
 //
 //	execute, executeReads   the execute phase of a pass, and what it has read
-//	runTimers               calls the functions of all timers that are due
+//	RunTimers               calls the functions of all timers that are due
 //	do, DoInternal          execute a request of a client, and one that came over no connection
 //	obey                    executes a request that the master of this replica has sent
-//	goOn                    executes what a client sent before its wait, which is over
+//	GoOn                    executes what a client sent before its wait, which is over
 //	resume                  ends the wait of a blocked client: reply answers the command that blocked
 //	ServeOthers             serves the other clients while a slow script runs, and says whether the script has to stop
 //	accept                  accepts connections of a listener
 type hooks struct {
 	execute      func()
 	executeReads func()
-	runTimers    func()
+	RunTimers    func()
 	Do           func(by *command.Session, args [][]byte, w *resp.Writer)
 	DoInternal   func(by *command.Session, args [][]byte, w *resp.Writer)
 	Obey         func(master *command.Session, args [][]byte) (reply []byte)
-	goOn         func(c *Client)
-	resume       func(c *Client, reply []byte)
+	GoOn         func(c *Client)
+	Resume       func(c *Client, reply []byte)
 	ServeOthers  func() (stop bool)
-	accept       func(l *Listener)
+	Accept       func(l *Listener)
 	Take         func(v *InternalRequest) bool   // any goroutine may call it: it answers the request itself, or not
-	deaf         func() bool                     // no TCP listener may open
-	Pushed       func(c *Client, message []byte) // after pushMessage
+	Deaf         func() bool                     // no TCP listener may open
+	Pushed       func(c *Client, message []byte) // after PushMessage
 	FeedMonitors func(sess *command.Session, args [][]byte)
 	Transfer     func(t *command.Transfer, restored func(key int)) error
 	Rest         func() (stop bool) // instead of ServeOthers, for a script that no client runs
@@ -38,10 +38,10 @@ type hooks struct {
 // plainHooks has the functions of a plain server. It has no others.
 func plainHooks(s *Server) hooks {
 	return hooks{
-		execute: s.executePhase, executeReads: s.executeReadable, runTimers: s.runDueTimers,
+		execute: s.executePhase, executeReads: s.executeReadable, RunTimers: s.runDueTimers,
 		DoInternal: func(by *command.Session, args [][]byte, w *resp.Writer) { s.Ex.Do(by, args, w) },
 		Obey:       func(master *command.Session, args [][]byte) []byte { return s.Ex.Obey(master, args) },
-		goOn:       s.executeClient, resume: s.resumeBlocked,
-		ServeOthers: s.processEventsWhileBlocked, accept: s.acceptHandler,
+		GoOn:       s.ExecuteClient, Resume: s.ResumeBlocked,
+		ServeOthers: s.ProcessEventsWhileBlocked, Accept: s.AcceptHandler,
 	}
 }

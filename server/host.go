@@ -7,7 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-func newKeyspace(cfg *config.Config) *store.Keyspace {
+func NewKeyspace(cfg *config.Config) *store.Keyspace {
 	return store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed})
 }
 
@@ -34,18 +34,18 @@ type host struct{ s *Server }
 // serverOf returns the server that executes a command.
 func serverOf(c *command.Call) *Server { return c.Ex.Host.(host).s }
 
-// isLoading reports whether the keyspace has a part of what it will have: of the server's files, or of the master's.
-func (s *Server) isLoading() bool { return s.Ex.Refusals.Has(command.Loads) }
+// IsLoading reports whether the keyspace has a part of what it will have: of the server's files, or of the master's.
+func (s *Server) IsLoading() bool { return s.Ex.Refusals.Has(command.Loads) }
 
-func (h host) Deliver(to *command.Session, message []byte) { h.s.push(h.s.Clients.of(to), message) }
+func (h host) Deliver(to *command.Session, message []byte) { h.s.Push(h.s.Clients.Of(to), message) }
 
 func (h host) Resume(sess *command.Session, reply []byte) {
-	h.s.Hooks.resume(h.s.Clients.of(sess), reply)
+	h.s.Hooks.Resume(h.s.Clients.Of(sess), reply)
 }
 
 func (h host) Waits(sess *command.Session) {
 	if sess.Wait.Retry > 0 {
-		h.s.setTimer(h.s.Clients.of(sess))
+		h.s.setTimer(h.s.Clients.Of(sess))
 	}
 }
 
@@ -57,7 +57,7 @@ func (h host) FindSession(id int64) *command.Session {
 }
 
 func (h host) Describe(sess *command.Session) string {
-	return h.s.Clients.describe(h.s.Clients.of(sess))
+	return h.s.Clients.describe(h.s.Clients.Of(sess))
 }
 
 func (h host) Log(level byte, format string, args ...any) { h.s.Log(level, format, args...) }
@@ -70,8 +70,8 @@ func (h host) ProcessEventsWhileBlocked() (stop bool) {
 }
 
 func (h host) CloseIfOverLimit(sess *command.Session) bool {
-	c := h.s.Clients.of(sess)
-	return c.internal == nil && h.s.Clients.overOutputLimit(c)
+	c := h.s.Clients.Of(sess)
+	return c.Internal == nil && h.s.Clients.OverOutputLimit(c)
 }
 
 func (h host) EvictLater() { h.s.Evicting = true }

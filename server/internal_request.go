@@ -18,16 +18,16 @@ import (
 // is -1.
 //
 //	any goroutine                    this server's
-//	sendTo ─── Post ───────────────> serve ──────────> executor
+//	SendTo ─── Post ───────────────> serve ──────────> executor
 //	                                     │ at once, or after a wait
 //	done(reply) <────────────────────────┘
 type InternalRequest struct {
 	Client                          // without a socket
 	at     *Server                  // that executes it
 	Args   [][]byte                 // of the request
-	errand func(v *InternalRequest) // instead of a request: what another server does here. It calls end
-	Done   func(reply []byte)       // called once, by this server's goroutine or by sendTo
-	note   any                      // what its sender knows of it, or nil
+	Errand func(v *InternalRequest) // instead of a request: what another server does here. It calls end
+	Done   func(reply []byte)       // called once, by this server's goroutine or by SendTo
+	Note   any                      // what its sender knows of it, or nil
 }
 
 // inbox is where internal requests arrive. What stands behind mu belongs to no goroutine.
@@ -47,9 +47,9 @@ const errDropped store.Error = "ERR The server has dropped this request, its log
 
 const errDBIndex store.Error = "ERR DB index is out of range"
 
-// sendTo hands a request to s, which executes it in its next pass. Any goroutine may call it.
-func (v *InternalRequest) sendTo(s *Server) {
-	v.at, v.FD, v.internal = s, -1, v
+// SendTo hands a request to s, which executes it in its next pass. Any goroutine may call it.
+func (v *InternalRequest) SendTo(s *Server) {
+	v.at, v.FD, v.Internal = s, -1, v
 	v.Sess.Index, v.Sess.Addr, v.Sess.Local, v.Sess.Authenticated = -1, "lab", true, true
 	if take := s.Hooks.Take; take != nil && !s.Inbox.HasEnded() && take(v) {
 		return
@@ -64,12 +64,12 @@ func (v *InternalRequest) sendTo(s *Server) {
 	v.Sess.ID = s.Inbox.lastID
 	s.Inbox.waiting[v.Sess.ID] = v
 	s.Inbox.mu.Unlock()
-	s.Inbox.post(v.serve)
+	s.Inbox.Post(v.serve)
 }
 
 // lastAnswer is the reply of a server that has ended.
 func (in *inbox) lastAnswer() []byte {
-	return errorReply(errorf("ERR LAB: %s %d has ended", in.s.Kind(), in.s.OneIf))
+	return ErrorReply(Errorf("ERR LAB: %s %d has ended", in.s.Kind(), in.s.OneIf))
 }
 
 // Kind is what s was at the start.
@@ -80,7 +80,7 @@ func (s *Server) Kind() string {
 	return "master"
 }
 
-func errorReply(err error) []byte {
+func ErrorReply(err error) []byte {
 	var w resp.Writer
 	w.Error(err.Error())
 	return w.Buf
@@ -91,19 +91,19 @@ func (v *InternalRequest) serve() {
 	if v.Closed {
 		return
 	}
-	if v.errand != nil {
-		v.errand(v)
+	if v.Errand != nil {
+		v.Errand(v)
 		return
 	}
 	if err := v.refusal(); err != nil {
-		v.end(errorReply(err))
+		v.End(ErrorReply(err))
 		return
 	}
 	v.at.Running = &v.Client
 	v.execute()
 	v.at.Running = nil
 	if v.Sess.Hold == command.NotHeld && !v.Closed {
-		v.end(v.Out.Buf)
+		v.End(v.Out.Buf)
 	}
 }
 
@@ -115,17 +115,17 @@ func (v *InternalRequest) execute() {
 // refusal is the error of a command that needs a connection.
 func (v *InternalRequest) refusal() error {
 	if len(v.Args) == 0 {
-		return errSyntax
+		return ErrSyntax
 	}
 	cmd := v.at.Ex.Table.Lookup(v.Args)
 	if cmd == nil || !cmd.NeedsConnection() { // the executor refuses an unknown command
 		return nil
 	}
-	return errorf("ERR %s needs a connection", strings.ToUpper(cmd.Name))
+	return Errorf("ERR %s needs a connection", strings.ToUpper(cmd.Name))
 }
 
-// end hands the reply over at the end of the pass, unless the request has ended already.
-func (v *InternalRequest) end(reply []byte) {
+// End hands the reply over at the end of the pass, unless the request has ended already.
+func (v *InternalRequest) End(reply []byte) {
 	s := v.at
 	s.Ex.Gone(&v.Sess)
 	s.Inbox.mu.Lock()
@@ -148,12 +148,12 @@ func (in *inbox) answer() {
 	in.answers = in.answers[:0]
 }
 
-// callOff ends a request whose reply is no longer wanted. The reply may still come. Any goroutine may
+// CallOff ends a request whose reply is no longer wanted. The reply may still come. Any goroutine may
 // call it.
-func (v *InternalRequest) callOff() { v.at.Inbox.post(func() { v.end(nil) }) }
+func (v *InternalRequest) CallOff() { v.at.Inbox.Post(func() { v.End(nil) }) }
 
-// post makes the next pass call fn, before it executes commands. Any goroutine may call it.
-func (in *inbox) post(fn func()) {
+// Post makes the next pass call fn, before it executes commands. Any goroutine may call it.
+func (in *inbox) Post(fn func()) {
 	in.s.Loop.Post(func() { in.posted = append(in.posted, fn) })
 }
 
@@ -178,16 +178,16 @@ func (in *inbox) close() {
 	}
 }
 
-// of returns the client of a session.
-func (cs *clients) of(sess *command.Session) *Client {
+// Of returns the client of a session.
+func (cs *clients) Of(sess *command.Session) *Client {
 	if sess.Index >= 0 {
 		return cs.Order[sess.Index]
 	}
-	return cs.withID(sess.ID)
+	return cs.WithID(sess.ID)
 }
 
-// withID returns the client or internal request with that ID, nil if it has gone.
-func (cs *clients) withID(id int64) *Client {
+// WithID returns the client or internal request with that ID, nil if it has gone.
+func (cs *clients) WithID(id int64) *Client {
 	if id >= 0 {
 		return cs.ByID[id]
 	}
@@ -229,7 +229,7 @@ func (s *Server) DoIn(ctx context.Context, db int, args ...string) (resp.Value, 
 	for _, arg := range args {
 		v.Args = append(v.Args, []byte(arg))
 	}
-	v.sendTo(s)
+	v.SendTo(s)
 	select {
 	case b := <-reply:
 		value, err := resp.ReadReply(bufio.NewReaderSize(bytes.NewReader(b), min(len(b), 4096)))
@@ -238,7 +238,7 @@ func (s *Server) DoIn(ctx context.Context, db int, args ...string) (resp.Value, 
 		}
 		return value, err
 	case <-ctx.Done():
-		v.callOff()
+		v.CallOff()
 		return resp.Value{}, ctx.Err()
 	}
 }

@@ -85,14 +85,14 @@ const deniedProtected = "-DENIED Redis is running in protected mode because prot
 	"authentication password for the default user. NOTE: You only need to do one of the above things in order " +
 	"for the server to start accepting connections from the outside.\r\n"
 
-func isLoopback(addr string) bool {
+func IsLoopback(addr string) bool {
 	ap, err := netip.ParseAddrPort(addr)
 	return err == nil && ap.Addr().Unmap().IsLoopback()
 }
 
-// setOutputTrigger finds the smallest output limit of all classes. A client with less output is
+// SetOutputTrigger finds the smallest output limit of all classes. A client with less output is
 // within its limits.
-func (cs *clients) setOutputTrigger() {
+func (cs *clients) SetOutputTrigger() {
 	cs.s.Ex.OutputTrigger = math.MaxInt
 	for _, l := range cs.s.Cfg.OutputLimits {
 		for _, n := range [...]int64{l.Hard, l.Soft} {
@@ -103,10 +103,10 @@ func (cs *clients) setOutputTrigger() {
 	}
 }
 
-// overOutputLimit closes c if its output has grown above a limit of its class. It reports whether
+// OverOutputLimit closes c if its output has grown above a limit of its class. It reports whether
 // the output is above a limit (networking.c: closeClientOnOutputBufferLimitReached).
-func (cs *clients) overOutputLimit(c *Client) bool {
-	unsent := int64(c.outputMem())
+func (cs *clients) OverOutputLimit(c *Client) bool {
+	unsent := int64(c.OutputMem())
 	limit := cs.outputLimit(c)
 	soft := limit.Soft > 0 && unsent >= limit.Soft
 	switch {
@@ -125,7 +125,7 @@ func (cs *clients) overOutputLimit(c *Client) bool {
 	if !c.Closed {
 		cs.s.Log('#', "Client %s scheduled to be closed ASAP for overcoming of output buffer limits.", cs.describe(c))
 		cs.s.Stats.OutputLimitClosed++
-		cs.s.close(c)
+		cs.s.Close(c)
 	}
 	return true
 }
@@ -169,7 +169,7 @@ func (s *Server) overQueryLimit(c *Client) {
 	}
 	s.Log('#', "Closing client that reached max query buffer length: %s", s.Clients.describe(c))
 	s.Stats.QueryLimitClosed++
-	s.close(c)
+	s.Close(c)
 }
 
 // limited reports whether time alone takes a client over a limit: of silence, or of output that it
@@ -196,9 +196,9 @@ func (cs *clients) check() {
 		case c.Closed:
 		case c.idleTooLong(cs.s.Now, cs.s.Cfg.Timeout):
 			cs.s.Log('-', "Closing idle client")
-			cs.s.close(c)
+			cs.s.Close(c)
 		case c.softSince != 0:
-			cs.overOutputLimit(c)
+			cs.OverOutputLimit(c)
 		}
 	}
 }

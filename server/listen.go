@@ -25,14 +25,14 @@ type listeners struct {
 // Listener is one socket that clients connect to.
 type Listener struct {
 	FD   int
-	addr string // host:port, or the path of a unix socket
-	unix bool
+	Addr string // host:port, or the path of a unix socket
+	Unix bool
 	tls  bool
 }
 
-// open opens all listeners of the configuration, or none. Its errors are the lines that redis-server
+// Open opens all listeners of the configuration, or none. Its errors are the lines that redis-server
 // logs before it exits.
-func (ls *listeners) open() error {
+func (ls *listeners) Open() error {
 	if err := ls.openPort(); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (ls *listeners) open() error {
 		return errors.New("Configured to not listen anywhere, exiting.")
 	}
 	for _, l := range ls.All {
-		if err := ls.watch(l); err != nil {
+		if err := ls.Watch(l); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func (ls *listeners) open() error {
 }
 
 // isDeaf reports whether somebody has ordered that the server refuses connections.
-func (ls *listeners) isDeaf() bool { return ls.s.Hooks.deaf != nil && ls.s.Hooks.deaf() }
+func (ls *listeners) isDeaf() bool { return ls.s.Hooks.Deaf != nil && ls.s.Hooks.Deaf() }
 
 // relisten moves the TCP listeners to the addresses in the configuration. It closes the old ones
 // first, because the new ones may have the same addresses. If this fails, CONFIG SET restores the
@@ -69,7 +69,7 @@ func (ls *listeners) relisten() error {
 	}
 	var unixOnes []*Listener
 	for _, l := range ls.All {
-		if l.unix {
+		if l.Unix {
 			unixOnes = append(unixOnes, l)
 			continue
 		}
@@ -89,7 +89,7 @@ func (ls *listeners) relisten() error {
 	}
 	for _, l := range ls.All {
 		if err == nil {
-			err = ls.watch(l)
+			err = ls.Watch(l)
 		}
 	}
 	ls.All = append(ls.All, unixOnes...)
@@ -116,7 +116,7 @@ const freePortTries = 10
 
 // openTLS listens on tls-port, once the server has certificates.
 func (ls *listeners) openTLS() error {
-	if !ls.s.handshakes.configure(false) {
+	if !ls.s.Handshakes.Configure(false) {
 		return errors.New("Failed to configure TLS. Check logs for more info.")
 	}
 	return ls.openTCP(&ls.s.Cfg.TLSPort, true)
@@ -138,7 +138,7 @@ func (ls *listeners) openTCP(port *int, withTLS bool) error {
 	}
 	for _, l := range all {
 		l.tls = withTLS
-		if ap, err := netip.ParseAddrPort(l.addr); err == nil && *port <= 0 { // else it is not written to: Port reads it
+		if ap, err := netip.ParseAddrPort(l.Addr); err == nil && *port <= 0 { // else it is not written to: Port reads it
 			*port = int(ap.Port())
 		}
 	}
@@ -155,7 +155,7 @@ func (ls *listeners) bindAll(asked int) (all []*Listener, err error) {
 		l, err := bindTCP(host, port, ls.s.Cfg.TCPBacklog)
 		if err == nil {
 			all = append(all, l)
-			if ap, err := netip.ParseAddrPort(l.addr); err == nil {
+			if ap, err := netip.ParseAddrPort(l.Addr); err == nil {
 				port = int(ap.Port())
 			}
 			continue
@@ -222,7 +222,7 @@ func bindTCP(host string, port, backlog int) (*Listener, error) {
 		return nil, err
 	}
 	at, err := unix.Getsockname(fd)
-	return &Listener{FD: fd, addr: addrString(at)}, err
+	return &Listener{FD: fd, Addr: addrString(at)}, err
 }
 
 // bound returns a socket with this address that does not listen.
@@ -266,7 +266,7 @@ func (ls *listeners) openUnix(path string) error {
 		_ = unix.Close(fd)
 		return err
 	}
-	ls.All = append(ls.All, &Listener{FD: fd, addr: path, unix: true})
+	ls.All = append(ls.All, &Listener{FD: fd, Addr: path, Unix: true})
 	if ls.s.Cfg.UnixSocketPerm == 0 {
 		return nil
 	}
@@ -277,22 +277,22 @@ func (ls *listeners) Close() {
 	for _, l := range ls.All {
 		ls.s.Loop.Unwatch(l.FD, reactor.Readable)
 		_ = unix.Close(l.FD)
-		if l.unix {
-			_ = os.Remove(l.addr)
+		if l.Unix {
+			_ = os.Remove(l.Addr)
 		}
 	}
 	ls.All = nil
 	ls.freePorts()
 }
 
-// refuse closes the listeners and keeps their ports until open or close. The system would give a port to somebody who
+// Refuse closes the listeners and keeps their ports until open or close. The system would give a port to somebody who
 // asks for any port, and clients that try to come back would reach a stranger.
-func (ls *listeners) refuse() {
+func (ls *listeners) Refuse() {
 	all, kept := ls.All, ls.kept
 	ls.kept = nil
 	ls.Close()
 	for _, l := range all {
-		ap, err := netip.ParseAddrPort(l.addr)
+		ap, err := netip.ParseAddrPort(l.Addr)
 		if err != nil { // a unix socket
 			continue
 		}
@@ -303,13 +303,13 @@ func (ls *listeners) refuse() {
 	ls.kept = kept
 }
 
-// resetWaiting resets the connections that nobody has accepted yet.
-func (ls *listeners) resetWaiting() {
+// ResetWaiting resets the connections that nobody has accepted yet.
+func (ls *listeners) ResetWaiting() {
 	for _, l := range ls.All {
 		for {
 			fd, _, err := accept(l.FD)
 			if err == nil {
-				resetEnd.close(fd)
+				ResetEnd.Close(fd)
 			} else if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED) {
 				break
 			}

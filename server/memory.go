@@ -21,9 +21,9 @@ func (f *figures) clientMemory() int {
 	return f.s.Clients.mem
 }
 
-// usedMemory returns the bytes that are compared with maxmemory: an estimate for keys, values and
+// UsedMemory returns the bytes that are compared with maxmemory: an estimate for keys, values and
 // clients. Unlike used_memory_rss it excludes garbage that is not collected yet.
-func (f *figures) usedMemory() int {
+func (f *figures) UsedMemory() int {
 	f.clientMemory()
 	return f.weighedMemory()
 }

@@ -14,8 +14,8 @@ import (
 //	New, or Run after loading     started         begins with the data
 //	cron                          cron            what no request asks for
 //	executePhase                  advance         its share of what takes several passes
-//	processEventsWhileBlocked     inScript        the same, in the middle of a slow script
-//	serveReady                    served          answers clients that wait for something else than a key
+//	ProcessEventsWhileBlocked     inScript        the same, in the middle of a slow script
+//	ServeReady                    served          answers clients that wait for something else than a key
 //	CONFIG SET                    configured      follows a directive, or says why it cannot
 //	overhead                      memory          says how many bytes it takes
 //	INFO                          info, figures   writes the sections and fields of these names, or says a number
@@ -38,8 +38,8 @@ type Part struct {
 	advance       func()              // not called while half a transaction stands in the keyspace
 	inScript      func()              // time stands still
 	served        func()
-	configured    func(name string) error
-	memory        func() int
+	Configured    func(name string) error
+	Memory        func() int
 	info          map[string]func(r *report)
 	figures       map[string]func() int
 	debug         []debugCommand
@@ -90,8 +90,8 @@ func (ps *parts) Attach(p Part) {
 	add(&ps.advance, p.advance, p.advance != nil)
 	add(&ps.inScript, p.inScript, p.inScript != nil)
 	add(&ps.served, p.served, p.served != nil)
-	add(&ps.configured, p.configured, p.configured != nil)
-	add(&ps.memory, p.memory, p.memory != nil)
+	add(&ps.configured, p.Configured, p.Configured != nil)
+	add(&ps.memory, p.Memory, p.Memory != nil)
 	if ps.info == nil {
 		ps.info, ps.figures = map[string]func(r *report){}, map[string]func() int{}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// afterSleep begins a pass. Everything in a pass happens at one time.
-func (s *Server) afterSleep() {
+// AfterSleep begins a pass. Everything in a pass happens at one time.
+func (s *Server) AfterSleep() {
 	s.Stats.Passes++
 	s.Now = s.Ex.Tick()
 	s.before = s.Ex.Stats.Commands
@@ -23,7 +23,7 @@ func (s *Server) afterSleep() {
 // readHandler puts a readable client on a list. The pass reads the whole list at once. Redis does
 // this only for its I/O threads (networking.c: readQueryFromClient, postponeClientRead).
 func (s *Server) readHandler(c *Client) {
-	if !c.PendingRead && !c.Closed && !c.protected {
+	if !c.PendingRead && !c.Closed && !c.Protected {
 		c.PendingRead = true
 		s.PendingReads = append(s.PendingReads, c)
 	}
@@ -32,15 +32,15 @@ func (s *Server) readHandler(c *Client) {
 // BeforeSleep is the plan of a pass (server.c: beforeSleep). It returns how long the loop may sleep.
 func (s *Server) BeforeSleep() time.Duration {
 	s.gather()
-	s.read(s.PendingReads)
+	s.Read(s.PendingReads)
 	s.Hooks.execute()
 	s.Ex.Tracking.Broadcast()
 	if !s.Parts.mayReply() {
 		return 0 // nobody may hear of what is not on disk
 	}
-	s.write()
+	s.Write()
 	s.Clients.evict()
-	s.freeClosed()
+	s.FreeClosed()
 	s.Inbox.answer()
 	s.countPass()
 	return s.sleep()
@@ -49,12 +49,12 @@ func (s *Server) BeforeSleep() time.Duration {
 // executePhase is the part of a pass in which commands run, and everything else that changes the data.
 func (s *Server) executePhase() {
 	s.beginExecution()
-	s.Hooks.runTimers()
+	s.Hooks.RunTimers()
 	s.executeInternal()
 	s.Hooks.executeReads()
-	s.expire()
-	s.serveReady() // clients that waited for a stream to expire
-	s.executeResumed()
+	s.Expire()
+	s.ServeReady() // clients that waited for a stream to expire
+	s.ExecuteResumed()
 	s.runDeferred()
 	s.evictMore()
 	if !s.Ex.Cut { // half a transaction is nothing to save
@@ -74,7 +74,7 @@ func (s *Server) runDeferred() {
 	if len(s.Deferred) == 0 {
 		return
 	}
-	defer s.serveReady()
+	defer s.ServeReady()
 	for len(s.Deferred) > 0 && !(s.Ex.Cut && s.Loop.Stopped()) {
 		fn := s.Deferred[0]
 		s.Deferred = s.Deferred[1:]
@@ -82,8 +82,8 @@ func (s *Server) runDeferred() {
 	}
 }
 
-// freeClosed frees the clients that this pass closed (networking.c: freeClientsInAsyncFreeQueue).
-func (s *Server) freeClosed() {
+// FreeClosed frees the clients that this pass closed (networking.c: freeClientsInAsyncFreeQueue).
+func (s *Server) FreeClosed() {
 	for _, c := range s.Closing {
 		s.free(c)
 	}
@@ -91,9 +91,9 @@ func (s *Server) freeClosed() {
 	s.Closing = s.Closing[:0]
 }
 
-// read reads from all of these clients and parses what arrived (networking.c:
+// Read reads from all of these clients and parses what arrived (networking.c:
 // handleClientsWithPendingReadsUsingThreads). I/O threads may do that; read waits for the last of them.
-func (s *Server) read(from []*Client) {
+func (s *Server) Read(from []*Client) {
 	if len(from) == 0 {
 		return
 	}
@@ -127,20 +127,20 @@ func (s *Server) executeReadable() {
 			c := s.PendingReads[s.NextRead]
 			s.NextRead++
 			c.PendingRead = false
-			s.executeClient(c)
+			s.ExecuteClient(c)
 		}
 	}
 	clear(s.PendingReads)
 	s.PendingReads, s.NextRead = s.PendingReads[:0], 0
 }
 
-// executeResumed executes the commands of clients whose wait is over (blocked.c: processUnblockedClients). A
+// ExecuteResumed executes the commands of clients whose wait is over (blocked.c: processUnblockedClients). A
 // command may end the wait of further clients. As in executeReadable, a script may leave nothing to do here.
-func (s *Server) executeResumed() {
+func (s *Server) ExecuteResumed() {
 	for s.NextResumed < len(s.Resumed) {
 		c := s.Resumed[s.NextResumed]
 		s.NextResumed++
-		s.Hooks.goOn(c)
+		s.Hooks.GoOn(c)
 	}
 	clear(s.Resumed)
 	s.Resumed, s.NextResumed = s.Resumed[:0], 0
@@ -162,15 +162,15 @@ func (s *Server) prefetch(from int) (end int) {
 	return end
 }
 
-// executeClient executes what c has sent, in order (networking.c: processInputBuffer, beforeNextClient).
+// ExecuteClient executes what c has sent, in order (networking.c: processInputBuffer, beforeNextClient).
 // Replies go to the end of its output.
-func (s *Server) executeClient(c *Client) {
+func (s *Server) ExecuteClient(c *Client) {
 	s.Clients.evict()
 	if c.Closed || s.Loop.Stopped() || s.Ex.Cut { // another connection may have its descriptor, or SHUTDOWN has saved
 		s.Pool.Reclaim(&c.Conn)
 		return
 	}
-	if c.stopped() { // a client can be in resumed twice: the first turn may have stopped it
+	if c.Stopped() { // a client can be in resumed twice: the first turn may have stopped it
 		return
 	}
 	s.Pool.LendOutput(&c.Conn)
@@ -183,7 +183,7 @@ func (s *Server) executeClient(c *Client) {
 	s.Running = nil
 	c.Answered = lastAnswered(c)
 	s.finishRead(c)
-	s.wantWrite(c)
+	s.WantWrite(c)
 	s.Pool.Reclaim(&c.Conn)
 	s.grown(c)
 }
@@ -200,7 +200,7 @@ func lastAnswered(c *Client) int64 {
 // is closed or has to wait.
 func (s *Server) executeRequests(c *Client) {
 	defer s.recoverCommand(c)
-	for !c.Closed && !c.stopped() && !c.Sess.CloseAfterReply {
+	for !c.Closed && !c.Stopped() && !c.Sess.CloseAfterReply {
 		args := c.Next()
 		if args == nil && c.Parser.Limits.Unauthenticated {
 			// The parser stopped where an AUTH among these commands may have lifted its limits.
@@ -224,7 +224,7 @@ func (s *Server) executeRequests(c *Client) {
 			s.hold(c)
 			return
 		}
-		if c.outputMem() > s.Ex.OutputTrigger && s.Clients.overOutputLimit(c) {
+		if c.OutputMem() > s.Ex.OutputTrigger && s.Clients.OverOutputLimit(c) {
 			c.DropOutput()
 		}
 		if s.Clients.limitsMemory {
@@ -243,16 +243,16 @@ func (s *Server) recoverCommand(c *Client) {
 	}
 	culprit := c
 	if sess := s.Ex.Abandon(); sess != nil { // maybe a client that c has unblocked
-		culprit = s.Clients.of(sess)
+		culprit = s.Clients.Of(sess)
 	}
 	id := int64(0)
 	if culprit != nil {
 		id = culprit.Sess.ID
-		s.close(culprit)
+		s.Close(culprit)
 	}
 	s.Log('#', "Panic while executing a command of client id=%d, which is closed: %v\n%s", id, r, debug.Stack())
 	if c != nil {
-		s.close(c)
+		s.Close(c)
 	}
 }
 
@@ -261,11 +261,11 @@ func (s *Server) recoverCommand(c *Client) {
 func (s *Server) finishRead(c *Client) {
 	switch {
 	case c.Closed:
-	case c.stopped():
+	case c.Stopped():
 		return
 	case c.Sess.Attack:
 		s.logAttack()
-		s.close(c)
+		s.Close(c)
 	case c.Sess.CloseAfterReply:
 	case c.Wrong != "":
 		c.Out.Error("ERR " + c.Wrong.Error())
@@ -273,31 +273,31 @@ func (s *Server) finishRead(c *Client) {
 		s.Log('-', "Protocol error (%s) from client %s", c.Wrong, s.Clients.describe(c))
 	case c.ReadErr != 0:
 		s.Log('-', "Reading from client: %v", c.ReadErr)
-		s.leave(c)
+		s.Leave(c)
 	case c.EOF:
 		s.hungUp(c)
 	default:
 		s.overQueryLimit(c)
 		return
 	}
-	s.watchInput(c)
+	s.WatchInput(c)
 }
 
 // logAttack logs, at most once a minute, that a browser was made to send HTTP to this server (networking.c:
 // securityWarningCommand).
 func (s *Server) logAttack() {
-	if s.attack != 0 && s.Now-s.attack < int64(time.Minute) {
+	if s.Attack != 0 && s.Now-s.Attack < int64(time.Minute) {
 		return
 	}
-	s.attack = s.Now
+	s.Attack = s.Now
 	s.Log('#', "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. "+
 		"This is likely due to an attacker attempting to use Cross Protocol Scripting to compromise your "+
 		"Redis instance. Connection aborted.")
 }
 
-// expire deletes the keys that are due when the last command of the pass has ended (expire.c:
+// Expire deletes the keys that are due when the last command of the pass has ended (expire.c:
 // activeExpireCycle). CLIENT PAUSE for writes keeps them.
-func (s *Server) expire() {
+func (s *Server) Expire() {
 	expired := s.KS.Stats.Expired
 	switch {
 	case !s.expires():
@@ -332,11 +332,11 @@ func expireDue(ks *store.Keyspace, mono func() int64) {
 }
 
 func (s *Server) expires() bool {
-	return !s.debugging.noExpire && !s.KS.KeepDue
+	return !s.Debugging.noExpire && !s.KS.KeepDue
 }
 
 // sleep returns the time until a key expires or a timer is due; negative if neither will happen (ae.c:
-// usUntilEarliestTimer). It is 0 if this pass has left something to the next one: what comes after executeResumed may
+// usUntilEarliestTimer). It is 0 if this pass has left something to the next one: what comes after ExecuteResumed may
 // end the wait of clients that have sent more, and what comes after write may have something to say.
 func (s *Server) sleep() time.Duration {
 	if len(s.Resumed) > 0 || len(s.PendingWrites) > 0 {
@@ -346,15 +346,15 @@ func (s *Server) sleep() time.Duration {
 		return 0
 	}
 	left := time.Duration(-1)
-	if at, ok := s.nextDeadline(); ok {
+	if at, ok := s.NextDeadline(); ok {
 		left = s.Ex.Clock.Until(s.Asleep, at)
 	}
 	return s.Parts.limitSleep(left)
 }
 
-// nextDeadline returns, by Clock.Timeline, when the next timer or key is due.
-func (s *Server) nextDeadline() (at int64, ok bool) {
-	at, ok = s.timers.Next()
+// NextDeadline returns, by Clock.Timeline, when the next timer or key is due.
+func (s *Server) NextDeadline() (at int64, ok bool) {
+	at, ok = s.Timers.Next()
 	if !s.expires() {
 		return at, ok
 	}

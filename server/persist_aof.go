@@ -36,9 +36,9 @@ type appendOnly struct {
 	timer   *reactor.Timer
 	due     int64 // when it runs
 
-	brokenSince int64 // ms of Files.now, when an fsync failed
+	brokenSince int64 // ms of Files.Now, when an fsync failed
 
-	slow time.Duration // sleep before each write, for tests
+	Slow time.Duration // sleep before each write, for tests
 
 	lock disk.Lock // of the folder
 }
@@ -243,7 +243,7 @@ func (a *appendOnly) write(part disk.File, size int64) {
 	s := a.p.s
 	a.Writer = aof.NewWriter(part, size)
 	a.Writer.Log, a.Writer.Policy = s.Log, aof.PolicyOf(s.Cfg.AppendFsync)
-	if pace := a.p.Hooks.pace; pace != nil {
+	if pace := a.p.Hooks.Pace; pace != nil {
 		pace(a.Writer)
 	} else if s.Cfg.SystemFiles { // a disk in memory has nothing to wait for
 		a.Writer.Elsewhere = elsewhere
@@ -272,22 +272,22 @@ func (a *appendOnly) append(bytes []byte) {
 // elsewhere runs an fsync beside the loop.
 func elsewhere(job func()) { go job() }
 
-// flush is what a pass does between its last command and its first reply (aof.c: flushAppendOnlyFile). If the changes
+// Flush is what a pass does between its last command and its first reply (aof.c: flushAppendOnlyFile). If the changes
 // must be on disk now, and cannot, it ends the server: no reply may be written then.
-func (p *Files) flush() (ok bool) {
+func (p *Files) Flush() (ok bool) {
 	a := &p.AOF
 	if a.Writer == nil {
 		return true
 	}
-	now := p.now()
+	now := p.Now()
 	a.Writer.NoSync = p.s.Cfg.NoAppendFsyncOnRewrite && p.UnderWay() != nil
 	if !a.isBroken() {
 		a.brokenSince = now
 	}
 	err := a.flush(now)
 	if err != nil {
-		if p.s.fatal == nil {
-			p.s.fatal = fmt.Errorf("the append only file cannot be written, and appendfsync is always: %w", err)
+		if p.s.Fatal == nil {
+			p.s.Fatal = fmt.Errorf("the append only file cannot be written, and appendfsync is always: %w", err)
 			p.s.Log('#', "Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...")
 		}
 		p.s.Loop.Stop()
@@ -301,11 +301,11 @@ func (p *Files) flush() (ok bool) {
 		a.synced()
 	}
 	if at, due := a.Writer.Next(now); due && (a.timer == nil || at < a.due) {
-		p.stopTimer()
+		p.StopTimer()
 		a.due = at
-		a.timer = p.s.after(max(time.Duration(at-now), 1)*time.Millisecond, func() {
+		a.timer = p.s.After(max(time.Duration(at-now), 1)*time.Millisecond, func() {
 			a.timer = nil
-			p.flush() // at this time: the clock of a lab may go on in the same pass
+			p.Flush() // at this time: the clock of a lab may go on in the same pass
 		})
 	}
 	return true
@@ -313,7 +313,7 @@ func (p *Files) flush() (ok bool) {
 
 // flush writes what the pass has changed, and shows it.
 func (a *appendOnly) flush(now int64) error {
-	if sleep := a.slow; sleep > 0 && a.Writer.State().Buffered > 0 {
+	if sleep := a.Slow; sleep > 0 && a.Writer.State().Buffered > 0 {
 		time.Sleep(sleep)
 	}
 	show := a.p.Hooks.Appended
@@ -367,18 +367,18 @@ func (a *appended) follow(now int64, syncing bool) {
 // follow takes appendfsync from the configuration. What was executed under always is fsynced before.
 func (a *appendOnly) follow(cfg *config.Config) {
 	a.p.Hooks.end() // Flush would wait for it
-	if a.Writer != nil && a.p.flush() {
+	if a.Writer != nil && a.p.Flush() {
 		a.Writer.Policy = aof.PolicyOf(cfg.AppendFsync)
 		a.at.now = false // the next flush knows
 	}
 }
 
-// end writes and fsyncs the rest.
-func (a *appendOnly) end() {
+// End writes and fsyncs the rest.
+func (a *appendOnly) End() {
 	if a.p != nil {
 		a.p.Hooks.end() // Close would wait for it
 	}
-	if a.Writer != nil && a.p.s.fatal == nil {
+	if a.Writer != nil && a.p.s.Fatal == nil {
 		a.p.s.Log('*', "Calling fsync() on the AOF file.")
 		if err := a.Writer.Close(); err != nil {
 			a.p.s.Log('#', "Fail to fsync the AOF file: %v.", err)
@@ -387,10 +387,10 @@ func (a *appendOnly) end() {
 	a.release()
 }
 
-// stopTimer takes back the time of the next fsync. The next flush sets it anew.
-func (p *Files) stopTimer() {
+// StopTimer takes back the time of the next fsync. The next flush sets it anew.
+func (p *Files) StopTimer() {
 	if p.AOF.timer != nil {
-		p.s.timers.Cancel(p.AOF.timer)
+		p.s.Timers.Cancel(p.AOF.timer)
 		p.AOF.timer = nil
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// background is a save while commands go on (rdb.c: rdbSaveBackground). Package snapshot has a goroutine that writes
+// Background is a save while commands go on (rdb.c: rdbSaveBackground). Package snapshot has a goroutine that writes
 // the file.
-type background struct {
+type Background struct {
 	snapshot *snapshots.Snapshot // nil for none
 	done     func(err error)     // gets how it ended
 	dirty    int64               // changes before it began
 	began    int64               // unix seconds
-	took     int64               // seconds that the last one took, -1 for none
+	Took     int64               // seconds that the last one took, -1 for none
 	tried    int64               // unix seconds when the last one began
 	isWanted bool                // BGSAVE asked for one while it could not begin
 }
@@ -35,16 +35,16 @@ const (
 // SCHEDULE waits for the end of an AOF rewrite.
 func (p *Files) bgsave(c *command.Call) error {
 	switch {
-	case len(c.Args) == 2 && is(c.Args[1], "cancel") && c.Cmd.Offers("cancel"):
+	case len(c.Args) == 2 && Is(c.Args[1], "cancel") && c.Cmd.Offers("cancel"):
 		return p.cancel(c)
-	case len(c.Args) > 2 || len(c.Args) == 2 && !is(c.Args[1], "schedule"):
-		return errSyntax
-	case p.background.snapshot != nil:
+	case len(c.Args) > 2 || len(c.Args) == 2 && !Is(c.Args[1], "schedule"):
+		return ErrSyntax
+	case p.Background.snapshot != nil:
 		return errSaving
 	case p.UnderWay() != nil && c.Ex.Depth == 0 && len(c.Args) == 1:
 		return errBusy
 	case p.UnderWay() != nil || c.Ex.Depth > 0:
-		p.background.isWanted = true
+		p.Background.isWanted = true
 		c.Status("Background saving scheduled")
 		return nil
 	case p.beginBackground() != nil:
@@ -56,7 +56,7 @@ func (p *Files) bgsave(c *command.Call) error {
 
 // cancel ends a save, or forgets one that was to come.
 func (p *Files) cancel(c *command.Call) error {
-	b := &p.background
+	b := &p.Background
 	switch {
 	case b.snapshot != nil:
 		p.s.Log('*', "Background saving will be aborted due to user request")
@@ -75,7 +75,7 @@ func (p *Files) cancel(c *command.Call) error {
 func (p *Files) beginBackground() error { return p.beginSave(p.savedInBackground) }
 
 func (p *Files) beginSave(done func(err error)) error {
-	b := &p.background
+	b := &p.Background
 	p.saves++
 	b.dirty, b.tried = p.s.KS.Stats.Dirty, p.unix()
 	if err := p.prepare(); err != nil {
@@ -92,7 +92,7 @@ func (p *Files) beginSave(done func(err error)) error {
 
 // launch begins the snapshot of a save, or of what replicas get. There is one at a time. done gets how it ended.
 func (p *Files) launch(done func(err error), begin func(wake, ended func()) *snapshots.Snapshot) {
-	b := &p.background
+	b := &p.Background
 	p.s.Stats.Forks++
 	p.AOF.at.now = false // with no-appendfsync-on-rewrite nothing is fsynced meanwhile: the next flush knows
 	var begun *snapshots.Snapshot
@@ -106,22 +106,22 @@ func (p *Files) launch(done func(err error), begin func(wake, ended func()) *sna
 	})
 	b.snapshot, b.done, b.began, p.pace = begun, done, p.unix(), savePace{last: p.s.Ex.Clock.Mono()}
 	if p.Hooks.slowDisk() && !begun.IsStream() {
-		p.Hooks.beside(func() { p.ended(begun.Finish()) })
+		p.Hooks.Beside(func() { p.ended(begun.Finish()) })
 	}
 }
 
 // endBackground waits for the end of the snapshot.
-func (p *Files) endBackground() { p.ended(p.background.snapshot.Wait()) }
+func (p *Files) endBackground() { p.ended(p.Background.snapshot.Wait()) }
 
 func (p *Files) ended(err error) {
-	b := &p.background
-	b.snapshot, b.took = nil, p.unix()-b.began
+	b := &p.Background
+	b.snapshot, b.Took = nil, p.unix()-b.began
 	b.done(err)
 }
 
 // savedInBackground notes how a save went (rdb.c: backgroundSaveDoneHandlerDisk).
 func (p *Files) savedInBackground(err error) {
-	b := &p.background
+	b := &p.Background
 	switch {
 	case err == nil:
 		p.s.Log('*', "Background saving terminated with success")
@@ -137,10 +137,10 @@ func (p *Files) savedInBackground(err error) {
 	}
 }
 
-// abortBackground ends the save, if there is one. The old file stays.
-func (p *Files) abortBackground() {
-	if p.background.snapshot != nil {
-		p.background.snapshot.Abort()
+// AbortBackground ends the save, if there is one. The old file stays.
+func (p *Files) AbortBackground() {
+	if p.Background.snapshot != nil {
+		p.Background.snapshot.Abort()
 		p.endBackground()
 	}
 }
@@ -148,13 +148,13 @@ func (p *Files) abortBackground() {
 // flushed aborts a save of what FLUSHALL has deleted. With save points the empty keyspace is saved at once (db.c:
 // flushAllDataAndResetRDB). Inside of EXEC or a script that would be half of what these change, so it comes later.
 func (p *Files) flushed() {
-	if p.background.snapshot != nil {
-		p.background.snapshot.Abort()
+	if p.Background.snapshot != nil {
+		p.Background.snapshot.Abort()
 	}
-	if p.s.Cfg.Save == "" || p.s.isLoading() {
+	if p.s.Cfg.Save == "" || p.s.IsLoading() {
 		return
 	}
-	p.abortBackground()
+	p.AbortBackground()
 	if p.s.Ex.Depth > 0 {
 		ex := p.s.Ex
 		p.s.Deferred = append(p.s.Deferred, func() {
@@ -169,8 +169,8 @@ func (p *Files) flushed() {
 
 // UnderWay is the snapshot of a save or of a rewrite of the append only file. There is at most one.
 func (p *Files) UnderWay() *snapshots.Snapshot {
-	if p.background.snapshot != nil {
-		return p.background.snapshot
+	if p.Background.snapshot != nil {
+		return p.Background.snapshot
 	}
 	return p.AOF.rewrite.snapshot
 }
@@ -206,7 +206,7 @@ func (p *Files) longestSleep() time.Duration {
 // isUrgent reports whether the snapshot has work for another pass, soon.
 func (p *Files) isUrgent() bool {
 	snapshot := p.UnderWay()
-	return snapshot != nil && snapshot.CanAdvance() || p.Hooks.isBehind != nil && p.Hooks.isBehind()
+	return snapshot != nil && snapshot.CanAdvance() || p.Hooks.IsBehind != nil && p.Hooks.IsBehind()
 }
 
 // savePace gives a save a quarter of the loop's time, in small parts. It is the same part while the loop is idle: a
@@ -235,10 +235,10 @@ func (p *savePace) took(from, to int64) {
 
 // cron begins a save or a rewrite if it is time for one (server.c: serverCron).
 func (p *Files) cron() {
-	if p.s.isLoading() {
+	if p.s.IsLoading() {
 		return
 	}
-	b := &p.background
+	b := &p.Background
 	if p.UnderWay() == nil {
 		p.AOF.beginWanted()
 	}
@@ -255,7 +255,7 @@ func (p *Files) cron() {
 
 // failedLately reports whether it is too early for another save.
 func (p *Files) failedLately() bool {
-	return p.s.Ex.Refusals.Has(command.SaveFailed) && p.unix()-p.background.tried <= retryDelay
+	return p.s.Ex.Refusals.Has(command.SaveFailed) && p.unix()-p.Background.tried <= retryDelay
 }
 
 func (p *Files) savePoints() {
@@ -276,7 +276,7 @@ func (p *Files) savePoints() {
 
 // waits reports whether cron may have to begin a save or a rewrite.
 func (p *Files) waits() bool {
-	return p.background.isWanted || p.AOF.rewrite.isWanted || p.AOF.isBroken() ||
+	return p.Background.isWanted || p.AOF.rewrite.isWanted || p.AOF.isBroken() ||
 		p.s.Cfg.Save != "" && p.s.KS.Stats.Dirty > 0
 }
 

@@ -26,7 +26,7 @@ func (a *appendOnly) slowFlush(c *command.Call, args [][]byte) error {
 	if !ok || us < 0 || us > int64(time.Hour/time.Microsecond) {
 		return store.ErrNotInt
 	}
-	a.slow = time.Duration(us) * time.Microsecond
+	a.Slow = time.Duration(us) * time.Microsecond
 	c.OK()
 	return nil
 }

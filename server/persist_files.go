@@ -19,7 +19,7 @@ import (
 type Files struct {
 	s        *Server
 	Disk     disk.FS
-	Hooks    fileHooks
+	Hooks    FileHooks
 	history  historyHooks
 	Stopping *Stopping
 
@@ -35,7 +35,7 @@ type Files struct {
 	saves           int64 // SAVE was called so often, or a save in the background began
 	loaded, expired int64 // keys, when a file was loaded last
 
-	background background
+	Background Background
 	AOF        appendOnly
 	pace       savePace   // of what is under way
 	saveDelay  *rdb.Delay // of its keys
@@ -43,7 +43,7 @@ type Files struct {
 
 // NewFiles gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
 func NewFiles(s *Server) *Files {
-	p := &Files{s: s, Disk: disk.System{}, release: func() {}, background: background{took: -1},
+	p := &Files{s: s, Disk: disk.System{}, release: func() {}, Background: Background{Took: -1},
 		saveDelay: rdb.NewDelay(0), history: plainHistory()}
 	p.Stopping = &Stopping{s: s, p: p, Asked: new(atomic.Bool)}
 	if !s.Cfg.SystemFiles || s.Cfg.LabDisk {
@@ -53,9 +53,9 @@ func NewFiles(s *Server) *Files {
 	return p
 }
 
-// startAgain makes the state that NewFiles makes, for LAB CRASH. The disk stays, with those who look at it.
-func (p *Files) startAgain() {
-	p.stopTimer()
+// StartAgain makes the state that NewFiles makes, for LAB CRASH. The disk stays, with those who look at it.
+func (p *Files) StartAgain() {
+	p.StopTimer()
 	disk, back, hooks, history, stopping := p.Disk, p.back, p.Hooks, p.history, p.Stopping
 	*p = *NewFiles(p.s)
 	p.Disk, p.back, p.Hooks, p.history, p.Stopping, p.AOF.p = disk, back, hooks, history, stopping, p
@@ -64,14 +64,14 @@ func (p *Files) startAgain() {
 // Part is the place of the files in a pass.
 func (p *Files) Part() Part {
 	return Part{
-		Self: p, configured: p.configured,
+		Self: p, Configured: p.configured,
 		cron: func() (again bool) {
 			p.cron()
 			return p.waits()
 		},
-		advance: p.advance, flushed: p.flushed, beforeReplies: p.flush, longestSleep: p.longestSleep,
+		advance: p.advance, flushed: p.flushed, beforeReplies: p.Flush, longestSleep: p.longestSleep,
 		info: map[string]func(r *report){"persistence": p.info}, debug: p.debug(),
-		last: p.endLoading, End: p.End,
+		last: p.EndLoading, End: p.End,
 	}
 }
 
@@ -87,20 +87,20 @@ func (p *Files) Folder() string {
 // shares reports whether other masters of the process use the same disk.
 func (p *Files) shares() bool { return p.s.NodeCount > 1 && !p.s.Cfg.LabDisk }
 
-// now is the time in ms by which the append only file is fsynced. In a lab that is the lab's time, and it never goes
+// Now is the time in ms by which the append only file is fsynced. In a lab that is the lab's time, and it never goes
 // back.
-func (p *Files) now() int64 { return p.s.Ex.Clock.Timeline(p.s.Ex.Now.Mono)/1e6 + p.back }
+func (p *Files) Now() int64 { return p.s.Ex.Clock.Timeline(p.s.Ex.Now.Mono)/1e6 + p.back }
 
-// clockBack keeps the time of the append only file going forward when the clock goes back by ns. The next fsync of
+// ClockBack keeps the time of the append only file going forward when the clock goes back by ns. The next fsync of
 // everysec comes a second later, however long ago the last one was: so a test that sets its clock sees the same always.
-func (p *Files) clockBack(ns int64) {
+func (p *Files) ClockBack(ns int64) {
 	if w := p.AOF.Writer; w != nil {
-		w.Begin(p.now())
+		w.Begin(p.Now())
 	}
 	p.back += ns / 1e6
 	to := (p.s.Ex.Now.Wall - ns) / 1e6
 	p.saved, p.s.Figures.Started = min(p.saved, to/1000), min(p.s.Figures.Started, to) // a save is not in the future
-	p.stopTimer()
+	p.StopTimer()
 }
 
 func (p *Files) path() string { return filepath.Join(p.Folder(), p.s.Cfg.DBFilename) }
@@ -125,9 +125,9 @@ func (p *Files) reserve() error {
 
 // End aborts what is under way in the background, ends the append only file, and lets other servers use the folder.
 func (p *Files) End() {
-	p.abortBackground()
+	p.AbortBackground()
 	p.AOF.abortRewrite()
-	p.AOF.end()
+	p.AOF.End()
 	p.release()
 	p.reserved, p.release = "", func() {}
 }
@@ -194,7 +194,7 @@ func (p *Files) started(err error) {
 		err = p.s.Parts.Start()
 	}
 	if err != nil {
-		p.s.fatal = err
+		p.s.Fatal = err
 		p.s.Loop.Stop()
 		return
 	}
@@ -369,7 +369,7 @@ func (p *Files) saving() *rdb.Saving {
 	return &rdb.Saving{
 		Now: p.s.KS.Now, Libraries: p.s.Ex.Scripts.Code().Libraries,
 		Compress: p.s.Cfg.RDBCompression, Checksum: p.s.Cfg.RDBChecksum,
-		Format: p.format(), Version: version, UsedMemory: p.s.Figures.usedMemory(),
+		Format: p.format(), Version: version, UsedMemory: p.s.Figures.UsedMemory(),
 		Delay: p.saveDelay, Stream: p.history.place(),
 	}
 }

@@ -5,23 +5,23 @@ import (
 	"github.com/miniredisd/miniredisd/persist/rdb"
 )
 
-// fileHooks let somebody decide how long the disk takes, and see what a pass does to the append only file. nil leaves
+// FileHooks let somebody decide how long the disk takes, and see what a pass does to the append only file. nil leaves
 // what a plain server does: the zero hooks are a plain server.
-type fileHooks struct {
-	pace     func(w *aof.Writer)                                      // prepares a new Writer
-	endSync  func()                                                   // ends the fsync that is under way
-	beside   func(job func())                                         // does what a goroutine would do in the background
-	isBehind func() bool                                              // something of the disk waits for the next pass
+type FileHooks struct {
+	Pace     func(w *aof.Writer)                                      // prepares a new Writer
+	EndSync  func()                                                   // ends the fsync that is under way
+	Beside   func(job func())                                         // does what a goroutine would do in the background
+	IsBehind func() bool                                              // something of the disk waits for the next pass
 	Appended func(before, after aof.State, failed error, began int64) // while the trace records details
 }
 
 // slowDisk reports whether somebody decides how long the disk takes.
-func (h *fileHooks) slowDisk() bool { return h.beside != nil }
+func (h *FileHooks) slowDisk() bool { return h.Beside != nil }
 
 // end ends the fsync that is under way, where the next call would wait for it.
-func (h *fileHooks) end() {
-	if h.endSync != nil {
-		h.endSync()
+func (h *FileHooks) end() {
+	if h.EndSync != nil {
+		h.EndSync()
 	}
 }
 

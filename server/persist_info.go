@@ -8,7 +8,7 @@ import (
 )
 
 func (p *Files) info(r *report) {
-	b := &p.background
+	b := &p.Background
 	isSaving, current, percent, status := 0, int64(-1), 0.0, "ok"
 	all, copied := 0, 0
 	if b.snapshot != nil {
@@ -30,13 +30,13 @@ func (p *Files) info(r *report) {
 	if a.rewrite.failed {
 		rewriteStatus = "err"
 	}
-	r.fields("loading", OneIf(p.s.isLoading()), "async_loading", OneIf(p.s.Ex.Refusals.Has(command.LoadsAside)),
+	r.fields("loading", OneIf(p.s.IsLoading()), "async_loading", OneIf(p.s.Ex.Refusals.Has(command.LoadsAside)),
 		"current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
 		"current_save_keys_total", all,
 		"rdb_changes_since_last_save", p.s.KS.Stats.Dirty, "rdb_bgsave_in_progress", isSaving,
 		"rdb_last_save_time", p.lastSave(),
-		"rdb_last_bgsave_status", status, "rdb_last_bgsave_time_sec", b.took, "rdb_current_bgsave_time_sec", current,
+		"rdb_last_bgsave_status", status, "rdb_last_bgsave_time_sec", b.Took, "rdb_current_bgsave_time_sec", current,
 		"rdb_saves", p.saves, "rdb_last_cow_size", 0,
 		"rdb_last_load_keys_expired", p.expired, "rdb_last_load_keys_loaded", p.loaded,
 		"aof_enabled", OneIf(a.isOn()), "aof_rewrite_in_progress", isRewriting,
@@ -53,7 +53,7 @@ func (p *Files) info(r *report) {
 		r.fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", OneIf(a.rewrite.isWanted),
 			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", OneIf(st.Syncing), "aof_delayed_fsync", st.Delayed)
 	}
-	if p.s.isLoading() {
+	if p.s.IsLoading() {
 		p.infoLoading(r)
 	}
 }

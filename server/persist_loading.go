@@ -88,8 +88,8 @@ func (l *loading) run(resume func()) {
 	l.replay, ks.Loading = ks.Loading, false
 }
 
-// endLoading ends the coroutine, if there is one. The keys so far stay.
-func (p *Files) endLoading() {
+// EndLoading ends the coroutine, if there is one. The keys so far stay.
+func (p *Files) EndLoading() {
 	l := p.loading
 	if l == nil {
 		return

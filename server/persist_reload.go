@@ -18,17 +18,17 @@ func (p *Files) reload(c *command.Call, options [][]byte) error {
 	if c.Ex.Scripts.Running() { // reloading would delete the running function
 		return store.Error("ERR DEBUG RELOAD is not allowed from scripts")
 	}
-	if p.s.isLoading() { // the file would get a part of the keys
+	if p.s.IsLoading() { // the file would get a part of the keys
 		return c.Ex.Table.ErrLoading()
 	}
 	save, flush, merge := true, true, false
 	for _, option := range options {
 		switch {
-		case is(option, "merge"):
+		case Is(option, "merge"):
 			merge = true
-		case is(option, "noflush"):
+		case Is(option, "noflush"):
 			flush = false
-		case is(option, "nosave"):
+		case Is(option, "nosave"):
 			save = false
 		default:
 			return errReloadOption
@@ -54,7 +54,7 @@ func (p *Files) saveAndLoad(save, flush, merge bool) error {
 	listens := p.s.Ex.Propagation.IsOn() && p.s.Cfg.ReplicaOf == ""
 	for listens && !p.s.KS.ExpireDue() { // nobody would hear of what expires while loading
 	}
-	p.abortBackground() // Redis lets it go on, and then its file replaces the newer one
+	p.AbortBackground() // Redis lets it go on, and then its file replaces the newer one
 	if save && p.save() != nil {
 		return errPlain
 	}
@@ -75,13 +75,13 @@ func (p *Files) saveAndLoad(save, flush, merge bool) error {
 
 // loadFor makes the client of a command wait for load, which begins when the commands of the pass are executed.
 func (p *Files) loadFor(c *command.Call, load func() error) {
-	w, ex := waiter{p.s.Running, c.Sess.Commands}, p.s.Ex
+	w, ex := Waiter{p.s.Running, c.Sess.Commands}, p.s.Ex
 	c.Await(func(out *resp.Writer) { out.Error(errGivenUp.Error()) })
 	answer := func(err error) {
-		if !w.isOn() {
+		if !w.IsOn() {
 			return
 		}
-		p.s.Ex.Answer(&w.by.Sess, func(out *resp.Writer) {
+		p.s.Ex.Answer(&w.By.Sess, func(out *resp.Writer) {
 			if err != nil {
 				out.Error(err.Error())
 				return

@@ -84,7 +84,7 @@ func (a *appendOnly) beginRewrite() error {
 	r.snapshot, r.began, r.isWanted = begun, p.unix(), false
 	p.pace = savePace{last: p.s.Ex.Clock.Mono()}
 	if p.Hooks.slowDisk() {
-		p.Hooks.beside(func() { a.rewritten(begun.Finish()) })
+		p.Hooks.Beside(func() { a.rewritten(begun.Finish()) })
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (a *appendOnly) turn() (err error) {
 	switch {
 	case a.Writer != nil:
 		kind = aof.Chained
-		err := a.Writer.Drain(a.p.now())
+		err := a.Writer.Drain(a.p.Now())
 		if err != nil { // with always the server ends before its next reply
 			return err
 		}
@@ -215,7 +215,7 @@ func (a *appendOnly) beginWanted() {
 }
 
 // mendsNow reports whether the file is to be made whole: a second after a failed fsync.
-func (a *appendOnly) mendsNow() bool { return a.isBroken() && a.p.now()-a.brokenSince >= 1000 }
+func (a *appendOnly) mendsNow() bool { return a.isBroken() && a.p.Now()-a.brokenSince >= 1000 }
 
 func (a *appendOnly) isBroken() bool { return a.Writer != nil && a.Writer.Broken() }
 

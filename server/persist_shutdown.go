@@ -27,11 +27,11 @@ type shutdownWords struct{ save, nosave, now, force bool }
 type Stopping struct {
 	s     *Server
 	p     *Files
-	on    bool
+	On    bool
 	how   shutdownWords
 	until int64 // ns, by Clock.Mono
 	timer *reactor.Timer
-	waits []waiter // clients in SHUTDOWN
+	waits []Waiter // clients in SHUTDOWN
 
 	signalled bool         // SIGTERM or SIGINT wants the end, once it may come
 	interrupt bool         // it was SIGINT
@@ -42,7 +42,7 @@ type Stopping struct {
 func (e *Stopping) Part() Part {
 	return Part{Self: e, advance: e.advance, inScript: e.advance, terminate: e.terminate, info: map[string]func(r *report){
 		"shutdown_in_milliseconds": func(r *report) {
-			if e.on {
+			if e.On {
 				r.fields("shutdown_in_milliseconds", (e.until-e.s.Now)/1e6)
 			}
 		},
@@ -64,22 +64,22 @@ func (e *Stopping) shutdown(c *command.Call) error {
 	abort := false
 	for _, arg := range c.Args[1:] {
 		switch {
-		case is(arg, "save"):
+		case Is(arg, "save"):
 			how.save = true
-		case is(arg, "nosave"):
+		case Is(arg, "nosave"):
 			how.nosave = true
-		case is(arg, "abort"):
+		case Is(arg, "abort"):
 			abort = true
-		case is(arg, "now"):
+		case Is(arg, "now"):
 			how.now = true
-		case is(arg, "force"):
+		case Is(arg, "force"):
 			how.force = true
 		default:
-			return errSyntax
+			return ErrSyntax
 		}
 	}
 	if how.save && how.nosave || abort && how != (shutdownWords{}) {
-		return errSyntax
+		return ErrSyntax
 	}
 	if abort {
 		return e.abort(c)
@@ -103,8 +103,8 @@ func (e *Stopping) shutdown(c *command.Call) error {
 // abort is SHUTDOWN ABORT (server.c: abortShutdown).
 func (e *Stopping) abort(c *command.Call) error {
 	switch {
-	case e.on:
-		e.cancel()
+	case e.On:
+		e.Cancel()
 	case e.signalled:
 		e.signalled = false
 		e.Asked.Store(false)
@@ -119,7 +119,7 @@ func (e *Stopping) abort(c *command.Call) error {
 // begin reports whether the server has to wait for replicas before it ends. SHUTDOWN NOSAVE cuts a slow script at once,
 // also if another end waits.
 func (e *Stopping) begin(how shutdownWords, cuts bool) bool {
-	if e.on && !cuts {
+	if e.On && !cuts {
 		return true
 	}
 	s := e.s
@@ -128,7 +128,7 @@ func (e *Stopping) begin(how shutdownWords, cuts bool) bool {
 	if cuts || how.now || timeout == 0 || e.p.history.haveAll() {
 		return false
 	}
-	e.on, e.how, e.until = true, how, s.Ex.Clock.Mono()+int64(timeout) // Server.Now stands still during a script
+	e.On, e.how, e.until = true, how, s.Ex.Clock.Mono()+int64(timeout) // Server.Now stands still during a script
 	e.timer = s.Loop.After(timeout, func() time.Duration { return 0 }) // advance looks at the time
 	switch {
 	case s.Ex.Refusals.Has(command.Pauses):
@@ -137,14 +137,14 @@ func (e *Stopping) begin(how shutdownWords, cuts bool) bool {
 	default:
 		s.Deferred = append(s.Deferred, e.p.history.ask)
 	}
-	s.pausing.begin(byShutdown, command.PausesWrites, forever)
+	s.Pausing.begin(byShutdown, command.PausesWrites, forever)
 	s.Log('*', "Waiting for replicas before shutting down.")
 	return true
 }
 
 // await makes the client of a SHUTDOWN wait for its end.
 func (e *Stopping) await(c *command.Call) {
-	e.waits = append(e.waits, waiter{e.s.Running, c.Sess.Commands})
+	e.waits = append(e.waits, Waiter{e.s.Running, c.Sess.Commands})
 	c.Await(func(out *resp.Writer) { out.Error(string(errShutdown)) })
 }
 
@@ -155,29 +155,29 @@ func (e *Stopping) advance() {
 		e.obeySignal()
 	}
 	switch {
-	case !e.on, e.s.Ex.Clock.Mono() < e.until && !e.p.history.haveAll(), e.savesHalf(e.how):
+	case !e.On, e.s.Ex.Clock.Mono() < e.until && !e.p.history.haveAll(), e.savesHalf(e.how):
 		return
 	}
 	if !e.finish(e.how) {
-		e.cancel()
+		e.Cancel()
 		return
 	}
 	e.s.Listeners.Close() // a client that loses its connection must not get a new one
 }
 
-// cancel makes the server go on (server.c: cancelShutdown).
-func (e *Stopping) cancel() {
+// Cancel makes the server go on (server.c: cancelShutdown).
+func (e *Stopping) Cancel() {
 	if e.timer != nil {
 		e.s.Loop.Cancel(e.timer)
 	}
 	for _, w := range e.waits {
-		if w.isOn() {
-			e.s.Ex.Answer(&w.by.Sess, func(out *resp.Writer) { out.Error(string(errShutdown)) })
+		if w.IsOn() {
+			e.s.Ex.Answer(&w.By.Sess, func(out *resp.Writer) { out.Error(string(errShutdown)) })
 		}
 	}
 	e.Asked.Store(false)
 	*e = Stopping{s: e.s, p: e.p, Asked: e.Asked}
-	e.s.pausing.end(byShutdown)
+	e.s.Pausing.End(byShutdown)
 }
 
 // finish saves what has to be saved and stops the loop (server.c: finishShutdown). If the data cannot be saved, the
@@ -185,9 +185,9 @@ func (e *Stopping) cancel() {
 func (e *Stopping) finish(how shutdownWords) bool {
 	s := e.s
 	e.p.history.logLag()
-	if e.p.background.snapshot != nil {
+	if e.p.Background.snapshot != nil {
 		s.Log('#', "A save in the background is in progress. Aborting it!")
-		e.p.abortBackground()
+		e.p.AbortBackground()
 	}
 	if !e.p.AOF.mayEnd(how.force) {
 		s.Log('#', "Errors trying to shut down the server. Check the logs for more information.")
@@ -214,7 +214,7 @@ func (e *Stopping) finish(how shutdownWords) bool {
 
 // saves reports whether the end of the server is a save.
 func (e *Stopping) saves(how shutdownWords) bool {
-	return (how.save || e.s.Cfg.Save != "" && !how.nosave) && !e.s.isLoading()
+	return (how.save || e.s.Cfg.Save != "" && !how.nosave) && !e.s.IsLoading()
 }
 
 // savesHalf reports whether the end of the server would save half of what a script or a transaction does.
@@ -223,7 +223,7 @@ func (e *Stopping) savesHalf(how shutdownWords) bool { return e.saves(how) && e.
 // signal is SIGTERM or SIGINT.
 func (e *Stopping) signal(interrupt bool) {
 	e.signalled, e.interrupt = true, interrupt
-	if e.obeySignal(); e.signalled && !e.s.debugging.cronPaused {
+	if e.obeySignal(); e.signalled && !e.s.Debugging.cronPaused {
 		e.s.Log('*', "Waiting for a script that has changed keys before saving. SHUTDOWN NOSAVE cuts it.")
 	}
 }
@@ -238,7 +238,7 @@ func (e *Stopping) obeySignal() {
 	}
 	has := func(word string) bool { return slices.Contains(words, word) }
 	how := shutdownWords{save: has("save"), nosave: has("nosave"), force: has("force"), now: has("now")}
-	if s.debugging.cronPaused || e.savesHalf(how) {
+	if s.Debugging.cronPaused || e.savesHalf(how) {
 		return
 	}
 	e.signalled = false

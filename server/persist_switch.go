@@ -47,7 +47,7 @@ func (a *appendOnly) switchOn() error {
 	}
 	a.waits = true
 	switch {
-	case p.background.snapshot != nil:
+	case p.Background.snapshot != nil:
 		a.rewrite.isWanted = true
 		p.s.Log('*', "AOF was enabled but there is already another background operation. An AOF background was scheduled to "+
 			"start when possible.")
@@ -92,7 +92,7 @@ func (a *appendOnly) loadAgain(c *command.Call, _ [][]byte) error {
 	if c.Ex.Scripts.Running() || c.Ex.Depth > 0 { // loading would end what runs
 		return store.Error("ERR DEBUG LOADAOF is not allowed from scripts and transactions")
 	}
-	if a.p.s.isLoading() {
+	if a.p.s.IsLoading() {
 		return c.Ex.Table.ErrLoading()
 	}
 	c.NotAsItCame()
@@ -103,7 +103,7 @@ func (a *appendOnly) loadAgain(c *command.Call, _ [][]byte) error {
 func (a *appendOnly) drainAndLoad() error {
 	err := a.ready()
 	if err == nil && a.Writer != nil && !a.Writer.Broken() {
-		err = a.Writer.Drain(a.p.now())
+		err = a.Writer.Drain(a.p.Now())
 	}
 	var m *aof.Manifest
 	if err == nil {

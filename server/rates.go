@@ -9,19 +9,19 @@ import (
 // figures are what INFO says of the server, beside Stats.
 type figures struct {
 	s        *Server
-	rates    rates
-	start    int64 // monotonic ns
+	Rates    Rates
+	Start    int64 // monotonic ns
 	Started  int64 // unix ms
-	runID    string
-	peakMem  int // bytes
+	RunID    string
+	PeakMem  int // bytes
 	process  process
 	resident resident
 }
 
-// rates are INFO's instantaneous_ fields. They come from samples that cron takes (server.c:
+// Rates are INFO's instantaneous_ fields. They come from samples that cron takes (server.c:
 // trackInstantaneousMetric). Redis takes the mean of 16 samples, a tenth of a second apart. Here an idle
 // server takes only one sample a second.
-type rates struct {
+type Rates struct {
 	busy    int64 // sockets read and written until the last sample
 	samples [16]sample
 	taken   int
@@ -46,10 +46,10 @@ const (
 const rateWindow = int64(1600 * time.Millisecond)
 
 func (f *figures) sample() {
-	r := &f.rates
+	r := &f.Rates
 	if busy := f.s.Stats.Reads + f.s.Stats.Writes; busy != r.busy || r.taken == 0 {
 		r.busy = busy // without requests, memory does not change
-		f.peakMem = max(f.peakMem, f.weighedMemory())
+		f.PeakMem = max(f.PeakMem, f.weighedMemory())
 	}
 	if r.taken > 0 && f.s.Now <= r.back(1).at {
 		return
@@ -61,9 +61,9 @@ func (f *figures) sample() {
 }
 
 // back returns the n-th last sample.
-func (r *rates) back(n int) *sample { return &r.samples[(r.taken-n)%len(r.samples)] }
+func (r *Rates) back(n int) *sample { return &r.samples[(r.taken-n)%len(r.samples)] }
 
-func (r *rates) mean(i int) float64 {
+func (r *Rates) mean(i int) float64 {
 	if r.taken < 2 {
 		return 0
 	}
@@ -99,8 +99,8 @@ func (s *Server) countTraffic(c *Client) {
 	c.NetIn, c.NetOut = 0, 0
 }
 
-// newRunID returns a new name for this run. Tools notice a restart by it.
-func newRunID() string {
+// NewRunID returns a new name for this run. Tools notice a restart by it.
+func NewRunID() string {
 	var b [20]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])

@@ -68,7 +68,7 @@ func (r *replicas) takeOver() {
 	r.s.Log('*', "Setting secondary replication ID to %s, valid up to offset: %d. New replication ID is %s", st.ID2,
 		st.Second, st.ID)
 	r.closeAll()
-	r.alone = r.now()
+	r.alone = r.Now()
 	if st.Active {
 		r.listen()
 	}
@@ -84,7 +84,7 @@ func (r *replicas) reset() {
 // closeAll closes all replicas (replication.c: disconnectSlaves).
 func (r *replicas) closeAll() {
 	for _, c := range r.All {
-		r.s.close(c)
+		r.s.Close(c)
 	}
 }
 
@@ -99,7 +99,7 @@ func (r *replicas) isMyMaster(c *Client) bool {
 		return false
 	}
 	host, _, err := net.SplitHostPort(f.Link.addr)
-	return err == nil && ReplicaOf(c).port == int64(f.port) && ReplicaOf(c).host(c) == host
+	return err == nil && ReplicaOf(c).Port == int64(f.Port) && ReplicaOf(c).host(c) == host
 }
 
 // isOwn reports whether a history began at this server.
@@ -107,7 +107,7 @@ func (r *replicas) isOwn(id string) bool { return id == r.made }
 
 // newID returns a name for a history that begins here.
 func (r *replicas) newID() string {
-	r.made = newRunID()
+	r.made = NewRunID()
 	return r.made
 }
 
@@ -120,7 +120,7 @@ func (r *replicas) place() *rdb.Replication {
 		db, whole = r.s.Ex.Propagation.Selected()
 	case f.isUp():
 		db = f.Link.Client.Sess.DB
-	case f.known:
+	case f.Known:
 		db = f.db
 	default:
 		return nil
@@ -140,12 +140,12 @@ func (r *replicas) restore(from rdb.Replication) (goesOn bool) {
 	st := &r.Stream
 	st.ID, st.Offset = from.ID, from.Offset
 	if r.s.Cfg.ReplicaOf != "" {
-		r.s.Follow.known, r.s.Follow.db = true, from.DB
+		r.s.Follow.Known, r.s.Follow.db = true, from.DB
 		return false
 	}
 	st.Shift(r.newID())
 	st.Resume()
-	r.alone = r.now()
+	r.alone = r.Now()
 	r.listen()
 	return true
 }
@@ -164,7 +164,7 @@ func (r *replicas) debug() []debugCommand {
 func (r *replicas) changeID(c *command.Call, _ [][]byte) error {
 	r.s.Log('*', "Changing replication IDs after receiving change-repl-id")
 	r.Stream.ID, r.Stream.ID2, r.Stream.Second = r.newID(), replication.NoID, -1
-	r.s.Follow.known = false
+	r.s.Follow.Known = false
 	c.OK()
 	return nil
 }

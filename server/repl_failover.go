@@ -10,16 +10,16 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// failover is FAILOVER: a master hands its role over to a replica, and nothing is lost (replication.c:
+// Failover is FAILOVER: a master hands its role over to a replica, and nothing is lost (replication.c:
 // failoverCommand).
 //
 //	waitsForSync   writes are held back, until a replica has told that it has everything
 //	handsOver      this server follows the replica, and asks it by PSYNC ID offset FAILOVER to be the master
 //
 // The pause ends with the reply to PSYNC. Then the writes that were held back get READONLY.
-type failover struct {
-	s     *Role
-	state failoverState
+type Failover struct {
+	S     *Role
+	State failoverState
 	host  string // of the replica, "" for any
 	port  int64
 	force bool  // hand over even if the replica lacks something, when the time is over
@@ -31,7 +31,7 @@ type failover struct {
 type failoverState uint8
 
 const (
-	noFailover failoverState = iota
+	NoFailover failoverState = iota
 	waitsForSync
 	handsOver
 )
@@ -57,12 +57,12 @@ const (
 )
 
 // FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds] (replication.c: failoverCommand)
-func (v *failover) failoverCommand(c *command.Call) error {
-	if len(c.Args) == 2 && is(c.Args[1], "abort") {
-		if v.state == noFailover {
+func (v *Failover) failoverCommand(c *command.Call) error {
+	if len(c.Args) == 2 && Is(c.Args[1], "abort") {
+		if v.State == NoFailover {
 			return errNoFailover
 		}
-		v.abort("Failover manually aborted")
+		v.Abort("Failover manually aborted")
 		c.OK()
 		return nil
 	}
@@ -73,27 +73,27 @@ func (v *failover) failoverCommand(c *command.Call) error {
 	if err := v.check(&want, ms); err != nil {
 		return err
 	}
-	v.host, v.port, v.force, v.state = want.host, want.port, want.force, waitsForSync
+	v.host, v.port, v.force, v.State = want.host, want.port, want.force, waitsForSync
 	if v.host != "" {
-		v.s.Log('*', "FAILOVER requested to %s:%d.", v.host, v.port)
+		v.S.Log('*', "FAILOVER requested to %s:%d.", v.host, v.port)
 	} else {
-		v.s.Log('*', "FAILOVER requested to any replica.")
+		v.S.Log('*', "FAILOVER requested to any replica.")
 	}
 	if ms > 0 {
-		v.until = v.s.Replicas.now() + ms*int64(time.Millisecond)
-		v.timer = v.s.at(v.until, func() { v.timer = nil }) // advance looks at the time
+		v.until = v.S.Replicas.Now() + ms*int64(time.Millisecond)
+		v.timer = v.S.At(v.until, func() { v.timer = nil }) // advance looks at the time
 	}
-	v.s.pausing.begin(byFailover, command.PausesWrites, forever)
+	v.S.Pausing.begin(byFailover, command.PausesWrites, forever)
 	c.OK()
 	return nil
 }
 
 // parseFailover reads what FAILOVER asks for.
-func parseFailover(args [][]byte) (want failover, ms int64, err error) {
+func parseFailover(args [][]byte) (want Failover, ms int64, err error) {
 	for ; len(args) > 0; args = args[1:] {
 		var ok bool
 		switch {
-		case is(args[0], "timeout") && len(args) > 1 && ms == 0:
+		case Is(args[0], "timeout") && len(args) > 1 && ms == 0:
 			if ms, ok = ascii.ParseInt(args[1]); !ok {
 				return want, 0, store.ErrNotInt
 			}
@@ -101,26 +101,26 @@ func parseFailover(args [][]byte) (want failover, ms int64, err error) {
 				return want, 0, errFailoverTimeout
 			}
 			args = args[1:]
-		case is(args[0], "to") && len(args) > 2 && want.host == "":
+		case Is(args[0], "to") && len(args) > 2 && want.host == "":
 			if want.port, ok = ascii.ParseInt(args[2]); !ok {
 				return want, 0, store.ErrNotInt
 			}
 			want.host = string(args[1])
 			args = args[2:]
-		case is(args[0], "force") && !want.force:
+		case Is(args[0], "force") && !want.force:
 			want.force = true
 		default:
-			return want, 0, errSyntax
+			return want, 0, ErrSyntax
 		}
 	}
 	return want, ms, nil
 }
 
 // check says why a failover cannot begin.
-func (v *failover) check(want *failover, ms int64) error {
-	r := &v.s.Replicas
+func (v *Failover) check(want *Failover, ms int64) error {
+	r := &v.S.Replicas
 	switch {
-	case v.state != noFailover:
+	case v.State != NoFailover:
 		return errFailoverTwice
 	case !r.isTop():
 		return errFailoverReplica
@@ -134,7 +134,7 @@ func (v *failover) check(want *failover, ms int64) error {
 	switch target := r.find(want.host, want.port); {
 	case target == nil:
 		return errFailoverNoTarget
-	case ReplicaOf(target).state != online:
+	case ReplicaOf(target).State != Online:
 		return errFailoverOffline
 	}
 	return nil
@@ -143,7 +143,7 @@ func (v *failover) check(want *failover, ms int64) error {
 // find returns the replica with an address (replication.c: findReplica).
 func (r *replicas) find(host string, port int64) *Client {
 	for _, c := range r.All {
-		if !c.Closed && ReplicaOf(c).port == port && strings.EqualFold(ReplicaOf(c).host(c), host) {
+		if !c.Closed && ReplicaOf(c).Port == port && strings.EqualFold(ReplicaOf(c).host(c), host) {
 			return c
 		}
 	}
@@ -152,27 +152,27 @@ func (r *replicas) find(host string, port int64) *Client {
 
 // advance begins to hand over when a replica has everything, or when the time is over. All commands of the pass are
 // executed (replication.c: updateFailoverStatus).
-func (v *failover) advance() {
-	if v.state != waitsForSync {
+func (v *Failover) advance() {
+	if v.State != waitsForSync {
 		return
 	}
-	if v.until != 0 && v.s.Replicas.now() >= v.until {
+	if v.until != 0 && v.S.Replicas.Now() >= v.until {
 		if !v.force {
-			v.abort("Replica never caught up before timeout")
+			v.Abort("Replica never caught up before timeout")
 			return
 		}
-		v.s.Log('*', "FAILOVER to %s:%d time out exceeded, failing over.", v.host, v.port)
+		v.S.Log('*', "FAILOVER to %s:%d time out exceeded, failing over.", v.host, v.port)
 		v.handOver()
 		return
 	}
-	for _, c := range v.s.Replicas.All {
+	for _, c := range v.S.Replicas.All {
 		rep := ReplicaOf(c)
-		if c.Closed || rep.state != online || rep.Acked != v.s.Replicas.Stream.Offset {
+		if c.Closed || rep.State != Online || rep.Acked != v.S.Replicas.Stream.Offset {
 			continue
 		}
-		if v.host == "" || c == v.s.Replicas.find(v.host, v.port) {
-			v.host, v.port = rep.host(c), rep.port
-			v.s.Log('*', "Failover target %s:%d is synced, failing over.", v.host, v.port)
+		if v.host == "" || c == v.S.Replicas.find(v.host, v.port) {
+			v.host, v.port = rep.host(c), rep.Port
+			v.S.Log('*', "Failover target %s:%d is synced, failing over.", v.host, v.port)
 			v.handOver()
 			return
 		}
@@ -180,46 +180,46 @@ func (v *failover) advance() {
 }
 
 // handOver makes this server a replica of the target.
-func (v *failover) handOver() {
-	v.state = handsOver
-	v.s.Follow.follow(v.host, int(v.port))
+func (v *Failover) handOver() {
+	v.State = handsOver
+	v.S.Follow.Follow(v.host, int(v.port))
 }
 
 // done ends the failover: the target has become the master.
-func (v *failover) done() {
-	if v.state == noFailover {
+func (v *Failover) done() {
+	if v.State == NoFailover {
 		return
 	}
 	if v.timer != nil {
-		v.s.timers.Cancel(v.timer)
+		v.S.Timers.Cancel(v.timer)
 	}
-	*v = failover{s: v.s}
-	v.s.pausing.end(byFailover)
+	*v = Failover{S: v.S}
+	v.S.Pausing.End(byFailover)
 }
 
 // refused ends the failover, because the target does not become the master.
-func (v *failover) refused() {
-	if v.state == handsOver {
-		v.abort("Failover target rejected psync request")
+func (v *Failover) refused() {
+	if v.State == handsOver {
+		v.Abort("Failover target rejected psync request")
 	}
 }
 
-// abort ends the failover, and this server stays the master (replication.c: abortFailover).
-func (v *failover) abort(why string) {
+// Abort ends the failover, and this server stays the master (replication.c: abortFailover).
+func (v *Failover) Abort(why string) {
 	if v.host != "" {
-		v.s.Log('*', "FAILOVER to %s:%d aborted: %s", v.host, v.port, why)
+		v.S.Log('*', "FAILOVER to %s:%d aborted: %s", v.host, v.port, why)
 	} else {
-		v.s.Log('*', "FAILOVER to any replica aborted: %s", why)
+		v.S.Log('*', "FAILOVER to any replica aborted: %s", why)
 	}
-	if v.state == handsOver {
-		v.s.Follow.promote()
+	if v.State == handsOver {
+		v.S.Follow.Promote()
 	}
 	v.done()
 }
 
 // takeOver makes this server the master, because its master asks for that by PSYNC ID offset FAILOVER.
-func (v *failover) takeOver(c *command.Call) error {
-	s := v.s
+func (v *Failover) takeOver(c *command.Call) error {
+	s := v.S
 	s.Log('*', "Failover request received for replid %s.", c.Args[1])
 	switch {
 	case s.Replicas.isTop():
@@ -229,10 +229,10 @@ func (v *failover) takeOver(c *command.Call) error {
 	case c.Sess.Index >= 0 && ReplicaOf(s.Running) != nil && s.Link.Refuses(s.Running) != nil:
 		return s.Link.Refuses(s.Running) // before the promotion: the refusal makes the other server a master again
 	}
-	s.Follow.promote()
-	s.Log('*', "MASTER MODE enabled (failover request from '%s')", s.Clients.describe(s.Clients.of(c.Sess)))
+	s.Follow.Promote()
+	s.Log('*', "MASTER MODE enabled (failover request from '%s')", s.Clients.describe(s.Clients.Of(c.Sess)))
 	return nil
 }
 
 // pings reports whether the stream gets its PING. During a failover with a time limit the offset has to stand still.
-func (r *replicas) pings() bool { return r.isTop() && r.s.failover.until == 0 }
+func (r *replicas) pings() bool { return r.isTop() && r.s.Failover.until == 0 }

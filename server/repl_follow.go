@@ -23,10 +23,10 @@ import (
 type following struct {
 	s    *Role
 	Host string // of the master, "" if this server is a master
-	port int
+	Port int
 
 	// What is executed is the history of replicas.Stream: its ID, and its offset.
-	known   bool   // the master may go on after it (server.h: cached_master)
+	Known   bool   // the master may go on after it (server.h: cached_master)
 	db      int    // that the stream has selected
 	partial []byte // of the stream: a transaction whose end has not come
 
@@ -49,11 +49,11 @@ func FollowRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Stale | command.NoAsyncLoading
 	const syntax = "(args: (host-port: host port:integer) | (no-one: NO ONE))"
 	return []command.Row{
-		row("replicaof", syntax,
+		Row("replicaof", syntax,
 			3, flags, "server", "5.0.0",
 			"O(1)",
 			"Makes this server a replica of another one, or a master.", (*following).replicaOf),
-		row("slaveof", syntax,
+		Row("slaveof", syntax,
 			3, flags, "server", "1.0.0",
 			"O(1)",
 			"Does the same as REPLICAOF, under its old name.", (*following).replicaOf),
@@ -73,13 +73,13 @@ const (
 // REPLICAOF host port | NO ONE (replication.c: replicaofCommand)
 // SLAVEOF host port | NO ONE (replication.c: replicaofCommand)
 func (f *following) replicaOf(c *command.Call) error {
-	by := f.s.Clients.describe(f.s.Clients.of(c.Sess))
-	if f.s.failover.state != noFailover {
+	by := f.s.Clients.describe(f.s.Clients.Of(c.Sess))
+	if f.s.Failover.State != NoFailover {
 		return errFailingOver
 	}
-	if is(c.Args[1], "no") && is(c.Args[2], "one") {
+	if Is(c.Args[1], "no") && Is(c.Args[2], "one") {
 		if f.Host != "" {
-			f.promote()
+			f.Promote()
 			f.s.Log('*', "MASTER MODE enabled (user request from '%s')", by)
 		}
 		c.OK()
@@ -92,9 +92,9 @@ func (f *following) replicaOf(c *command.Call) error {
 		return errReplicaFollows
 	case !ok || port < 0 || port > MaxPort:
 		return errMasterPort
-	case f.s.Bubble != nil && !f.isSelf(host, int(port)) && peerAt(f.s, host, int(port)) == nil:
+	case f.s.Bubble != nil && !f.isSelf(host, int(port)) && PeerAt(f.s, host, int(port)) == nil:
 		return errBubbleLink
-	case f.Host != "" && strings.EqualFold(f.Host, host) && f.port == int(port):
+	case f.Host != "" && strings.EqualFold(f.Host, host) && f.Port == int(port):
 		f.s.Log('*', "REPLICAOF would result into synchronization with the master we are already connected with. "+
 			"No operation performed.")
 		c.Status(alreadyFollows)
@@ -102,7 +102,7 @@ func (f *following) replicaOf(c *command.Call) error {
 	case f.isSelf(host, int(port)):
 		return errOwnMaster
 	}
-	f.follow(host, int(port))
+	f.Follow(host, int(port))
 	f.s.Log('*', "REPLICAOF %s:%d enabled (user request from '%s')", host, port, by)
 	c.OK()
 	return nil
@@ -117,28 +117,28 @@ func (f *following) Start() error {
 		return nil
 	case f.isSelf(host, n):
 		return errOwnMaster
-	case f.s.Bubble != nil && peerAt(f.s, host, n) == nil:
+	case f.s.Bubble != nil && PeerAt(f.s, host, n) == nil:
 		return errBubbleLink
 	}
-	known, db := f.known, f.db // from the file
-	f.follow(host, n)
-	f.known, f.db = known, db
+	known, db := f.Known, f.db // from the file
+	f.Follow(host, n)
+	f.Known, f.db = known, db
 	return nil
 }
 
-// follow makes the server a replica. Replicas of its own stay: they go on if this server can (replication.c:
+// Follow makes the server a replica. Replicas of its own stay: they go on if this server can (replication.c:
 // replicationSetMaster).
-func (f *following) follow(host string, port int) {
+func (f *following) Follow(host string, port int) {
 	f.leave()
 	if f.Host == "" {
-		f.s.Link.demoted(port)
+		f.s.Link.Demoted(port)
 		f.timer = f.s.Loop.After(replPeriod, f.tick)
 		f.s.Replicas.demote()
-		f.known, f.db = true, 0 // the new master begins with SELECT
+		f.Known, f.db = true, 0 // the new master begins with SELECT
 		f.doubtExec()
 	}
 	f.endWaits()
-	f.Host, f.port = host, port
+	f.Host, f.Port = host, port
 	f.s.Cfg.ReplicaOf = host + " " + strconv.Itoa(port)
 	f.configure()
 	f.s.Replicas.countGood()
@@ -153,18 +153,18 @@ func (f *following) doubtExec() {
 	if ex.Depth == 0 {
 		return
 	}
-	f.known = !ex.HasHalf()
+	f.Known = !ex.HasHalf()
 	dirty := f.s.KS.Stats.Dirty
-	f.s.Deferred = append(f.s.Deferred, func() { f.known = f.known && f.s.KS.Stats.Dirty == dirty })
+	f.s.Deferred = append(f.s.Deferred, func() { f.Known = f.Known && f.s.KS.Stats.Dirty == dirty })
 }
 
-// promote makes the server a master. Its data go on with a new ID. The old one counts up to here (replication.c:
+// Promote makes the server a master. Its data go on with a new ID. The old one counts up to here (replication.c:
 // replicationUnsetMaster).
-func (f *following) promote() {
+func (f *following) Promote() {
 	f.leave()
 	f.s.Loop.Cancel(f.timer)
-	f.s.Link.promoted()
-	f.Host, f.s.Cfg.ReplicaOf, f.known, f.downSince = "", "", false, 0
+	f.s.Link.Promoted()
+	f.Host, f.s.Cfg.ReplicaOf, f.Known, f.downSince = "", "", false, 0
 	f.s.Replicas.takeOver()
 	f.configure()
 	f.s.Replicas.countGood()
@@ -179,19 +179,19 @@ func (f *following) leave() {
 	}
 }
 
-// stop makes the server what it was before start, for LAB CRASH.
-func (f *following) stop() {
+// Stop makes the server what it was before start, for LAB CRASH.
+func (f *following) Stop() {
 	if f.Host == "" {
 		return
 	}
 	f.leave()
 	f.s.Loop.Cancel(f.timer)
-	f.Host, f.known, f.db, f.downSince = "", false, 0, 0
+	f.Host, f.Known, f.db, f.downSince = "", false, 0, 0
 	f.configure()
 }
 
-// diverge makes the link begin anew: a lab has put other keys in place of those of the master.
-func (f *following) diverge() {
+// Diverge makes the link begin anew: a lab has put other keys in place of those of the master.
+func (f *following) Diverge() {
 	f.forget()
 	if f.Host != "" {
 		f.leave()
@@ -201,7 +201,7 @@ func (f *following) diverge() {
 // forget makes the next synchronization a full one, of this server and of its replicas: the data are not those of the
 // stream any more (replication.c: replicationAttachToNewMaster).
 func (f *following) forget() {
-	f.known = false
+	f.Known = false
 	f.s.Replicas.reset()
 }
 
@@ -244,7 +244,7 @@ func (f *following) end() {
 // endWaits ends the waits of all blocked clients, and closes them after the reply. Who waits for a lab waits on.
 func (f *following) endWaits() {
 	for _, c := range f.s.Clients.byAge() {
-		if c.Sess.Hold == command.Blocked && !f.s.Link.waitsOn(c) {
+		if c.Sess.Hold == command.Blocked && !f.s.Link.WaitsOn(c) {
 			f.s.Ex.Unblock(&c.Sess, command.ErrRoleChanged)
 			c.Sess.CloseAfterReply = true
 		}
@@ -256,7 +256,7 @@ func (f *following) role(c *command.Call) {
 	c.Array(5)
 	c.BulkString("slave")
 	c.BulkString(f.Host)
-	c.Int(int64(f.port))
+	c.Int(int64(f.Port))
 	c.BulkString(f.State())
 	if f.isUp() {
 		c.Int(f.s.Replicas.Stream.Offset)

@@ -10,10 +10,10 @@ func (f *following) info(to *report) {
 		status, heard = "up", (f.s.Now-f.Link.heard)/1e9
 	}
 	offset := f.s.Replicas.Stream.Offset
-	if !f.known {
+	if !f.Known {
 		offset = 1
 	}
-	to.fields("master_host", f.Host, "master_port", f.port, "master_link_status", status,
+	to.fields("master_host", f.Host, "master_port", f.Port, "master_link_status", status,
 		"master_last_io_seconds_ago", heard, "master_sync_in_progress", OneIf(f.Sync != nil),
 		"slave_read_repl_offset", offset+f.readOnly(), "slave_repl_offset", offset)
 	if y := f.Sync; y != nil {

@@ -46,7 +46,7 @@ func (f *following) connect() {
 	if f.asking != nil {
 		return
 	}
-	if to := peerAt(f.s, f.Host, f.port); to != nil {
+	if to := PeerAt(f.s, f.Host, f.Port); to != nil {
 		f.began(f.connectTo(to))
 	} else if addr, err := netip.ParseAddr(f.Host); err == nil {
 		f.began(f.dial(addr))
@@ -77,7 +77,7 @@ func (f *following) ask(host string) {
 	go func() {
 		defer f.computing.Done()
 		addrs, err := resolveMaster(ctx, host)
-		f.s.Inbox.post(func() {
+		f.s.Inbox.Post(func() {
 			switch {
 			case f.asking != a:
 				return
@@ -101,9 +101,9 @@ func (f *following) stopAsking() {
 func (f *following) dial(addr netip.Addr) (*link, error) {
 	addr = addr.Unmap()
 	family := unix.AF_INET6
-	var to unix.Sockaddr = &unix.SockaddrInet6{Port: f.port, Addr: addr.As16()}
+	var to unix.Sockaddr = &unix.SockaddrInet6{Port: f.Port, Addr: addr.As16()}
 	if addr.Is4() {
-		family, to = unix.AF_INET, &unix.SockaddrInet4{Port: f.port, Addr: addr.As4()}
+		family, to = unix.AF_INET, &unix.SockaddrInet4{Port: f.Port, Addr: addr.As4()}
 	}
 	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -186,9 +186,9 @@ func (f *following) options() follow.Options {
 	cfg := f.s.Cfg
 	o := follow.Options{
 		User: cfg.MasterUser, Password: cfg.MasterAuth, Port: cfg.ReplicaAnnouncePort, AnnounceIP: cfg.ReplicaAnnounceIP,
-		Failover: f.s.failover.state == handsOver, MaxRequest: int(cfg.QueryBufferLimit), Log: f.s.Log,
+		Failover: f.s.Failover.State == handsOver, MaxRequest: int(cfg.QueryBufferLimit), Log: f.s.Log,
 	}
-	if st := &f.s.Replicas.Stream; f.known {
+	if st := &f.s.Replicas.Stream; f.Known {
 		o.From = follow.Position{ID: st.ID, Offset: st.Offset}
 	}
 	if o.Port == 0 {
@@ -263,10 +263,10 @@ func (f *following) hangUp() {
 		return
 	}
 	f.s.Log('*', "Connection with master lost.")
-	f.s.Link.down()
+	f.s.Link.Down()
 	f.db, f.partial = l.Client.Sess.DB, nil
 	f.s.Ex.EndTransaction(&l.Client.Sess) // the master sends it again
-	f.s.close(l.Client)
+	f.s.Close(l.Client)
 	f.downSince = f.s.Persist.unix()
 	f.configure()
 }
@@ -281,7 +281,7 @@ func (f *following) lost(c *Client) {
 
 // again connects at once, because the master forgets what it has sent.
 func (f *following) again() {
-	f.s.Log('*', "Reconnecting to MASTER %s:%d", f.Host, f.port)
+	f.s.Log('*', "Reconnecting to MASTER %s:%d", f.Host, f.Port)
 	f.connect()
 }
 
@@ -296,7 +296,7 @@ func (f *following) begin(l *link) {
 		return
 	}
 	c.Sess.Master, c.Sess.Authenticated, c.Sess.User, c.Sess.DB = true, true, nil, f.db
-	c.Sess.Name = f.s.Link.name("master", f.port)
+	c.Sess.Name = f.s.Link.Name("master", f.Port)
 	c.TLS = l.tls
 	c.readable = func() { l.ready = true }
 	l.Client, l.stopped, l.ready = c, true, true
@@ -304,5 +304,5 @@ func (f *following) begin(l *link) {
 	f.watch(l, true)
 	f.downSince = 0
 	f.configure()
-	f.s.Link.begun(c)
+	f.s.Link.Begun(c)
 }

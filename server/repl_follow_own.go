@@ -45,7 +45,7 @@ func (f *following) expireOwn() {
 	for own := range f.own.all {
 		db := f.s.KS.DBs[own.db]
 		switch k := db.Peek([]byte(own.name)); {
-		case k.Overdue() && !f.s.Ex.Refusals.Has(command.Pauses) && !f.s.debugging.noExpire:
+		case k.Overdue() && !f.s.Ex.Refusals.Has(command.Pauses) && !f.s.Debugging.noExpire:
 			f.s.KS.KeepDue = false
 			db.Lookup([]byte(own.name), store.LookupNoNotify|store.LookupNoStats)
 			f.s.KS.KeepDue = true

@@ -26,14 +26,14 @@ func (f *following) advance() {
 		f.shakeOn(l)
 	case l.Talk == nil:
 		switch {
-		case l.ready && f.s.Link.cuts(f.port):
+		case l.ready && f.s.Link.Cuts(f.Port):
 			f.s.Loop.Unwatch(l.FD, reactor.Writable) // it stays connected
 		case l.ready:
 			f.connected(l)
 		}
 	case f.mustWait():
 		f.readAhead(l)
-	case f.s.Link.cuts(f.port):
+	case f.s.Link.Cuts(f.Port):
 		if l.Client == nil { // else LAB stops a client
 			f.watch(l, false)
 		}
@@ -42,9 +42,9 @@ func (f *following) advance() {
 	}
 }
 
-// drain executes all that has come of the stream, for LAB FAILOVER: whoever promotes a replica wants to know what that
+// Drain executes all that has come of the stream, for LAB FAILOVER: whoever promotes a replica wants to know what that
 // has.
-func (f *following) drain() {
+func (f *following) Drain() {
 	l := f.Link
 	for l != nil && f.Link == l && l.Client != nil && !f.mustWait() {
 		l.ready = true
@@ -158,11 +158,11 @@ func (f *following) digest(l *link) bool {
 			var failure *follow.Failure
 			errors.As(err, &failure)
 			if l.Talk.Streams() {
-				f.known = false // the place is not to be trusted: the next link gets everything
+				f.Known = false // the place is not to be trusted: the next link gets everything
 			}
 			f.fail(failure.Level, failure.Text)
 			if failure.Refused {
-				f.s.failover.refused()
+				f.s.Failover.refused()
 			}
 			return false
 		}
@@ -191,14 +191,14 @@ func (f *following) accepted(l *link, e follow.Event) {
 	switch {
 	case f.s.Replicas.isOwn(e.At.ID):
 		f.fail('#', "The data of the MASTER come from this server: refusing a circle of replicas")
-		f.s.failover.refused()
+		f.s.Failover.refused()
 		return
 	case e.Kind == follow.FullSync:
 		f.Sync = &syncing{at: e.At}
 	default:
 		f.goOn(l, e.At)
 	}
-	f.s.failover.done()
+	f.s.Failover.done()
 }
 
 // goOn begins the stream after what is executed.
@@ -206,7 +206,7 @@ func (f *following) goOn(l *link, at follow.Position) {
 	f.s.Replicas.goOnAs(at.ID)
 	f.begin(l)
 	f.s.Log('*', "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")
-	f.s.Link.up(false)
+	f.s.Link.Up(false)
 }
 
 // obey executes a request of the stream, and passes its bytes on. A transaction counts as a whole: after a cut link the
@@ -231,8 +231,8 @@ func (f *following) execute(l *link, args [][]byte) {
 	defer f.s.recoverCommand(c)
 	switch {
 	case len(args) == 0:
-	case is(args[0], "replconf"):
-		if len(args) > 1 && is(args[1], "getack") {
+	case Is(args[0], "replconf"):
+		if len(args) > 1 && Is(args[1], "getack") {
 			f.acknowledge(l)
 		}
 	default:
@@ -256,7 +256,7 @@ func (f *following) cannotKeep() {
 	const period = 10e9 // ns from one line of the log to the next
 	switch {
 	case !f.s.Cfg.ReplicaIgnoreDiskErrors:
-		f.s.fatal = errors.New("Replica was unable to write command to disk.")
+		f.s.Fatal = errors.New("Replica was unable to write command to disk.")
 		f.s.Loop.Stop()
 	case f.warned == 0 || f.s.Now-f.warned > period:
 		f.warned = f.s.Now
@@ -278,7 +278,7 @@ func (f *following) everySecond() {
 	l := f.Link
 	if l == nil {
 		if f.Sync == nil && f.asking == nil {
-			f.s.Log('*', "Connecting to MASTER %s:%d", f.Host, f.port)
+			f.s.Log('*', "Connecting to MASTER %s:%d", f.Host, f.Port)
 			f.connect()
 		}
 		return
@@ -297,7 +297,7 @@ func (f *following) everySecond() {
 			"parameter in redis.conf to a larger value.")
 	case silent:
 		f.fail('#', "Timeout connecting to the MASTER...")
-	case f.s.Link.cuts(f.port):
+	case f.s.Link.Cuts(f.Port):
 	case l.Client != nil:
 		f.acknowledge(l)
 		f.flush(l)

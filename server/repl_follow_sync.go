@@ -129,7 +129,7 @@ func (f *following) endFile() {
 // beginLoading makes a loader. Without beside, the old keys go first.
 func (f *following) beginLoading(beside bool) {
 	y, p := f.Sync, f.s.Persist
-	p.abortBackground()
+	p.AbortBackground()
 	y.loading = p.rdbLoading(false)
 	if beside {
 		y.beside = f.s.KS.EmptyDatabases()
@@ -196,12 +196,12 @@ func (f *following) loaded() {
 	p.loaded, p.expired = y.loading.Loaded, y.loading.Expired
 	f.s.KS.Stats.Dirty++
 	f.closeSync()
-	f.known, f.db = y.at.ID != "", y.loading.Stream.DB
+	f.Known, f.db = y.at.ID != "", y.loading.Stream.DB
 	f.s.Replicas.adopt(y.at)
 	l := f.Link
 	f.begin(l)
 	f.s.Log('*', "MASTER <-> REPLICA sync: Finished with success")
-	f.s.Link.up(true)
+	f.s.Link.Up(true)
 	if f.Link == l {
 		f.acknowledge(l)
 		f.flush(l)
@@ -212,7 +212,7 @@ func (f *following) loaded() {
 func (f *following) swap() {
 	y := f.Sync
 	f.forget()
-	f.s.Persist.abortBackground() // it saves the old ones
+	f.s.Persist.AbortBackground() // it saves the old ones
 	f.s.Ex.Empty()
 	f.s.Ex.ReplaceDatabases(y.beside)
 	y.beside = nil

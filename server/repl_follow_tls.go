@@ -22,7 +22,7 @@ type shaking struct {
 
 // shakeHands begins the handshake.
 func (f *following) shakeHands(l *link) {
-	made := f.s.handshakes.clientConfig(f.Host)
+	made := f.s.Handshakes.clientConfig(f.Host)
 	if made == nil {
 		f.fail('#', "Error condition on socket for SYNC: "+errTLSConfig)
 		return

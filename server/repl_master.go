@@ -25,7 +25,7 @@ type replicas struct {
 	All    []*Client // in the order in which they asked
 	sync   *fullSync // under way, or nil
 
-	waits    []ackWait // of WAIT
+	Waits    []AckWait // of WAIT
 	fsynced  bool      // more is on the disk since the last pass, or nothing more will be
 	asksAcks bool      // this pass asks the replicas for their offsets
 	good     int       // replicas that lag no more than min-replicas-max-lag
@@ -53,8 +53,8 @@ func newReplicas(s *Role) replicas {
 	return r
 }
 
-// now is the time by which replicas are late, in ns.
-func (r *replicas) now() int64 { return r.s.Ex.Clock.Timeline(r.s.Ex.Now.Mono) }
+// Now is the time by which replicas are late, in ns.
+func (r *replicas) Now() int64 { return r.s.Ex.Clock.Timeline(r.s.Ex.Now.Mono) }
 
 // begin makes the backlog for the first replica.
 func (r *replicas) begin() {
@@ -67,7 +67,7 @@ func (r *replicas) begin() {
 func (r *replicas) listen() {
 	r.s.Ex.Propagation.Replicate(r.feed)
 	r.s.Ex.Propagation.Offset = r.Stream.Offset
-	r.pinged = r.now()
+	r.pinged = r.Now()
 	r.watch()
 }
 
@@ -83,8 +83,8 @@ func (r *replicas) schedule() { r.timer = r.later(time.Second, r.everySecond) }
 
 // later is after for what begins again each time. The clock of a lab may leap over years, so there d is real time.
 func (r *replicas) later(d time.Duration, fn func()) *reactor.Timer {
-	if !r.s.Link.realTime {
-		return r.s.after(d, fn)
+	if !r.s.Link.RealTime {
+		return r.s.After(d, fn)
 	}
 	return r.s.Loop.After(d, func() time.Duration {
 		r.s.Inbox.posted = append(r.s.Inbox.posted, fn) // where commands are executed
@@ -94,8 +94,8 @@ func (r *replicas) later(d time.Duration, fn func()) *reactor.Timer {
 
 // cancelLater is for a timer of later.
 func (r *replicas) cancelLater(t *reactor.Timer) {
-	if !r.s.Link.realTime {
-		r.s.timers.Cancel(t)
+	if !r.s.Link.RealTime {
+		r.s.Timers.Cancel(t)
 		return
 	}
 	r.s.Loop.Cancel(t)
@@ -108,8 +108,8 @@ func (r *replicas) end() {
 	r.s.Log('*', "Replication backlog freed after %d seconds without connected replicas.", r.s.Cfg.ReplBacklogTTL)
 }
 
-// startAgain makes the state that newReplicas makes, for LAB CRASH. The clients have gone.
-func (r *replicas) startAgain() {
+// StartAgain makes the state that newReplicas makes, for LAB CRASH. The clients have gone.
+func (r *replicas) StartAgain() {
 	if r.timer != nil {
 		r.cancelLater(r.timer)
 	}
@@ -131,8 +131,8 @@ func (r *replicas) feed(b []byte) {
 // closeClientOnOutputBufferLimitReached).
 func (r *replicas) limit() {
 	for _, c := range r.All {
-		if c.outputMem() > r.s.Ex.OutputTrigger {
-			r.s.Clients.overOutputLimit(c)
+		if c.OutputMem() > r.s.Ex.OutputTrigger {
+			r.s.Clients.OverOutputLimit(c)
 		}
 	}
 }
@@ -144,8 +144,8 @@ func (r *replicas) trim() {
 		switch rep := ReplicaOf(c); {
 		case c.Closed:
 			unread = false // its output is dropped with it
-		case rep.follows:
-			keep = min(keep, rep.cursor.From()-int64(c.Out.RefLen))
+		case rep.Follows:
+			keep = min(keep, rep.Cursor.From()-int64(c.Out.RefLen))
 		}
 	}
 	r.Stream.Trim(keep, unread)
@@ -164,7 +164,7 @@ func (r *replicas) handOver() {
 	if len(r.All) == 0 {
 		return
 	}
-	r.s.Link.passEnds()
+	r.s.Link.PassEnds()
 	r.passOn()
 	for _, c := range r.All {
 		if !c.Closed {
@@ -175,7 +175,7 @@ func (r *replicas) handOver() {
 
 // GetsStream reports whether a replica gets what is new in the stream.
 func GetsStream(c *Client) bool {
-	return !c.Closed && ReplicaOf(c).state == online && !ReplicaOf(c).onAck
+	return !c.Closed && ReplicaOf(c).State == Online && !ReplicaOf(c).onAck
 }
 
 func (r *replicas) handTo(c *Client) {
@@ -188,11 +188,11 @@ func (r *replicas) handTo(c *Client) {
 		r.s.Log('#', "Replica generated a reply to command '%s', disconnecting it: %s", c.Sess.Last.Name,
 			r.s.Clients.describe(c))
 		c.Out.Buf = c.Out.Buf[:0]
-		r.s.close(c)
+		r.s.Close(c)
 		return
 	}
 	switch {
-	case rep.state == getsFile:
+	case rep.State == getsFile:
 		r.handFile(c)
 	case GetsStream(c):
 		rep.more = false
@@ -200,17 +200,17 @@ func (r *replicas) handTo(c *Client) {
 			r.refer(c, trace.FedStream, b)
 		}
 	}
-	r.s.wantWrite(c)
+	r.s.WantWrite(c)
 }
 
 // next returns the bytes of the stream that follow for c, nil if it has enough to write.
 func (r *replicas) next(c *Client) []byte {
-	rep, last := ReplicaOf(c), r.s.Link.streamEnd(c)
+	rep, last := ReplicaOf(c), r.s.Link.StreamEnd(c)
 	if c.Out.RefLen >= handMost {
-		rep.more = rep.cursor.From() <= min(r.Stream.Offset, last)
+		rep.more = rep.Cursor.From() <= min(r.Stream.Offset, last)
 		return nil
 	}
-	return rep.cursor.Next(last)
+	return rep.Cursor.Next(last)
 }
 
 // refer adds bytes to the output of c. They are not copied, so nobody may change them. what is one of trace.FedStream
@@ -229,13 +229,13 @@ func (r *replicas) refer(c *Client, what int64, b []byte) {
 // tell sends a line that is no part of the stream.
 func (r *replicas) tell(c *Client, format string, args ...any) {
 	r.refer(c, trace.FedAnswer, fmt.Appendf(nil, format, args...))
-	r.s.wantWrite(c)
+	r.s.WantWrite(c)
 }
 
 // isUrgent reports whether a replica has room for more that waits for it.
 func (r *replicas) isUrgent() bool {
 	for _, c := range r.All {
-		if ReplicaOf(c).more && !c.Full && !c.Closed && !c.Muted && !c.withheld {
+		if ReplicaOf(c).more && !c.Full && !c.Closed && !c.Muted && !c.Withheld {
 			return true
 		}
 	}
@@ -245,33 +245,33 @@ func (r *replicas) isUrgent() bool {
 // everySecond does what is due without a request (replication.c: replicationCron).
 func (r *replicas) everySecond() {
 	r.timer = nil
-	if r.look(); r.Stream.Active {
+	if r.Look(); r.Stream.Active {
 		r.schedule()
 	}
 }
 
-// look does what the time demands.
-func (r *replicas) look() {
+// Look does what the time demands.
+func (r *replicas) Look() {
 	if !r.Stream.Active {
 		return
 	}
-	r.s.Link.heard()
-	if r.pings() && len(r.All) > 0 && r.now()-r.pinged >= int64(r.s.Cfg.ReplPingPeriod)*1e9 {
-		r.pinged = r.now()
+	r.s.Link.Heard()
+	if r.pings() && len(r.All) > 0 && r.Now()-r.pinged >= int64(r.s.Cfg.ReplPingPeriod)*1e9 {
+		r.pinged = r.Now()
 		r.feed([]byte(pingRequest))
 	}
 	for _, c := range r.All {
 		switch {
 		case c.Closed:
-		case c.withheld:
+		case c.Withheld:
 			r.hearten(c)
 		case r.isLate(c):
-			r.s.close(c)
-		case ReplicaOf(c).state == waitsForStart || ReplicaOf(c).state == waitsForEnd && !r.sync.isStreamed():
+			r.s.Close(c)
+		case ReplicaOf(c).State == waitsForStart || ReplicaOf(c).State == waitsForEnd && !r.sync.isStreamed():
 			r.tell(c, "\n") // the replica sees that its master is there
 		}
 	}
-	if ttl := int64(r.s.Cfg.ReplBacklogTTL) * 1e9; r.isTop() && len(r.All) == 0 && ttl > 0 && r.now()-r.alone > ttl {
+	if ttl := int64(r.s.Cfg.ReplBacklogTTL) * 1e9; r.isTop() && len(r.All) == 0 && ttl > 0 && r.Now()-r.alone > ttl {
 		r.end()
 		return
 	}
@@ -282,13 +282,13 @@ func (r *replicas) look() {
 
 // hearten tells a replica that its master is there, while its keys are late: real time may end its patience before.
 func (r *replicas) hearten(c *Client) {
-	if c.Muted || c.protected {
+	if c.Muted || c.Protected {
 		return
 	}
 	c.Interject("\n")
 	r.s.countTraffic(c)
 	if c.Lost {
-		r.s.close(c)
+		r.s.Close(c)
 	}
 }
 
@@ -296,14 +296,14 @@ func (r *replicas) hearten(c *Client) {
 func (r *replicas) isLate(c *Client) bool {
 	rep, timeout := ReplicaOf(c), int64(r.s.Cfg.ReplTimeout)*1e9
 	switch {
-	case rep.state == online && !rep.old && r.now()-rep.heard > timeout:
+	case rep.State == Online && !rep.old && r.Now()-rep.Heard > timeout:
 		r.s.Log('#', "Disconnecting timedout replica (streaming sync): %s", r.name(c))
 		return true
-	case rep.state == waitsForEnd && r.sync.isStreamed():
+	case rep.State == waitsForEnd && r.sync.isStreamed():
 		if got := c.CountedNetOut + c.NetOut; got != rep.got || c.Unsent() == 0 {
-			rep.got, rep.heard = got, r.now()
+			rep.got, rep.Heard = got, r.Now()
 		}
-		if r.now()-rep.heard > timeout {
+		if r.Now()-rep.Heard > timeout {
 			r.s.Log('#', "Disconnecting timedout replica (full sync): %s", r.name(c))
 			return true
 		}
@@ -315,7 +315,7 @@ func (r *replicas) isLate(c *Client) bool {
 func (r *replicas) countGood() {
 	r.good = 0
 	for _, c := range r.All {
-		if !c.Closed && ReplicaOf(c).state == online && r.lag(c) <= int64(r.s.Cfg.MinReplicasMaxLag) {
+		if !c.Closed && ReplicaOf(c).State == Online && r.lag(c) <= int64(r.s.Cfg.MinReplicasMaxLag) {
 			r.good++
 		}
 	}
@@ -324,7 +324,7 @@ func (r *replicas) countGood() {
 }
 
 // lag is how many seconds ago a replica has told its offset.
-func (r *replicas) lag(c *Client) int64 { return (r.now() - ReplicaOf(c).heard) / 1e9 }
+func (r *replicas) lag(c *Client) int64 { return (r.Now() - ReplicaOf(c).Heard) / 1e9 }
 
 // Configured follows the configuration.
 func (r *replicas) Configured() {
@@ -339,7 +339,7 @@ const smallestBacklog = 16 << 10
 // left forgets a replica whose connection has ended.
 func (r *replicas) left(c *Client) {
 	rep := ReplicaOf(c)
-	if rep == nil || rep.state == noReplica {
+	if rep == nil || rep.State == noReplica {
 		return
 	}
 	r.s.Log('*', "Connection with replica %s lost.", r.name(c))

@@ -11,43 +11,43 @@ import (
 func ReplicaRows() []command.Row {
 	const link = command.Admin | command.NoScript | command.NoAsyncLoading | command.NoMulti
 	return []command.Row{
-		row("sync", "",
+		Row("sync", "",
 			1, link, "server", "1.0.0",
 			"O(1)",
 			"Makes this connection a replica: it gets all keys, then the stream of changes.", (*replicas).syncCommand),
-		row("psync", "replicationid offset:integer",
+		Row("psync", "replicationid offset:integer",
 			-3, link, "server", "2.8.0",
 			"O(1)",
 			"Makes this connection a replica that goes on where it was, or gets all keys first.", (*replicas).psync),
-		row("replconf", "",
+		Row("replconf", "",
 			-1, command.Admin|command.NoScript|command.Loading|command.Stale|command.AllowBusy, "server", "3.0.0",
 			"O(1)",
 			"Says what a replica can do and how far it is.", (*replicas).replconf),
-		row("role", "",
+		Row("role", "",
 			1, command.NoScript|command.Loading|command.Stale|command.Fast|command.Dangerous|command.InAdmin,
 			"server", "2.8.12",
 			"O(1)",
 			"Returns the replication role of this server, its offset and its replicas.", (*replicas).role),
-		row("failover", "[target: TO host port:integer [FORCE]] [ABORT] [TIMEOUT milliseconds]",
+		Row("failover", "[target: TO host port:integer [FORCE]] [ABORT] [TIMEOUT milliseconds]",
 			-1, command.Admin|command.NoScript|command.Stale, "server", "6.2.0",
 			"O(1)",
-			"Hands the role of the master over to a replica that has everything.", (*failover).failoverCommand),
+			"Hands the role of the master over to a replica that has everything.", (*Failover).failoverCommand),
 	}
 }
 
 // REPLCONF [option value ...] (replication.c: replconfCommand)
 func (r *replicas) replconf(c *command.Call) error {
 	me := r.s.Running
-	if me.internal != nil || len(c.Args)%2 == 0 {
-		return errSyntax
+	if me.Internal != nil || len(c.Args)%2 == 0 {
+		return ErrSyntax
 	}
 	rep := r.of(me)
 	for i := 1; i < len(c.Args); i += 2 {
 		switch name := c.Args[i]; {
-		case is(name, "ack"):
+		case Is(name, "ack"):
 			r.heard(me, c.Args[i+1:])
 			return nil
-		case is(name, "getack"): // it asks a replica
+		case Is(name, "getack"): // it asks a replica
 			return nil
 		default:
 			if err := rep.set(r.s.Server, name, c.Args[i+1]); err != nil {
@@ -65,23 +65,23 @@ const hostMax = 255
 // set takes an option of REPLCONF.
 func (rep *replica) set(s *Server, name, value []byte) error {
 	switch {
-	case is(name, "listening-port"):
+	case Is(name, "listening-port"):
 		port, ok := ascii.ParseInt(value)
 		if !ok {
 			return store.ErrNotInt
 		}
-		rep.port = port
-	case is(name, "ip-address"):
+		rep.Port = port
+	case Is(name, "ip-address"):
 		if len(value) > hostMax {
-			return errorf("ERR REPLCONF ip-address provided by replica instance is too long: %d bytes", len(value))
+			return Errorf("ERR REPLCONF ip-address provided by replica instance is too long: %d bytes", len(value))
 		}
 		rep.addr = string(value)
-	case is(name, "capa"):
-		rep.takesEOF = rep.takesEOF || is(value, "eof")
-		rep.takesNewID = rep.takesNewID || is(value, "psync2")
-	case is(name, "version") && s.Ex.Table.Dialect.Family == dialect.Valkey:
+	case Is(name, "capa"):
+		rep.takesEOF = rep.takesEOF || Is(value, "eof")
+		rep.takesNewID = rep.takesNewID || Is(value, "psync2")
+	case Is(name, "version") && s.Ex.Table.Dialect.Family == dialect.Valkey:
 		rep.version = string(value)
-	case is(name, "rdb-only"):
+	case Is(name, "rdb-only"):
 		n, ok := ascii.ParseInt(value)
 		if !ok {
 			return store.ErrNotInt
@@ -90,20 +90,20 @@ func (rep *replica) set(s *Server, name, value []byte) error {
 			return store.Error("ERR value is out of range, value must between 0 and 1")
 		}
 		rep.rdbOnly = n == 1
-	case is(name, "rdb-filter-only"):
+	case Is(name, "rdb-filter-only"):
 		parts, ok := config.SplitArgs(string(value))
 		if !ok {
 			return store.Error("ERR Missing rdb-filter-only values")
 		}
 		rep.filtered, rep.wantsLibrary = true, false
 		for _, what := range parts {
-			if !is([]byte(what), "functions") {
-				return errorf("ERR Unsupported rdb-filter-only option: %s", what)
+			if !Is([]byte(what), "functions") {
+				return Errorf("ERR Unsupported rdb-filter-only option: %s", what)
 			}
 			rep.wantsLibrary = true
 		}
 	default:
-		return errorf("ERR Unrecognized REPLCONF option: %s", name)
+		return Errorf("ERR Unrecognized REPLCONF option: %s", name)
 	}
 	return nil
 }
@@ -118,18 +118,18 @@ func (r *replicas) heard(c *Client, args [][]byte) {
 	if !ok {
 		return
 	}
-	if rep.state == online {
+	if rep.State == Online {
 		rep.onAck = false
 	}
 	if r.s.Link.Refuses(c) != nil {
 		return
 	}
 	rep.Acked = max(rep.Acked, acked)
-	if len(args) > 2 && is(args[1], "fack") {
+	if len(args) > 2 && Is(args[1], "fack") {
 		if synced, ok := ascii.ParseInt(args[2]); ok {
 			rep.synced, rep.hasFile = max(rep.synced, synced), true
 		}
 	}
-	rep.heard, rep.told = r.now(), r.s.Ex.Now.Mono
-	r.answerWaits()
+	rep.Heard, rep.Told = r.Now(), r.s.Ex.Now.Mono
+	r.AnswerWaits()
 }

@@ -19,17 +19,17 @@ func (r *replicas) info(to *report) {
 	for _, c := range r.All {
 		rep := ReplicaOf(c)
 		lag := int64(0)
-		switch rep.state {
+		switch rep.State {
 		case gotRDB:
 			continue
-		case online:
+		case Online:
 			lag = r.lag(c)
 		}
-		to.line("slave%d:ip=%s,port=%d,state=%s,offset=%d,lag=%d", n, rep.host(c), rep.port, rep.state, rep.Acked, lag)
+		to.line("slave%d:ip=%s,port=%d,state=%s,offset=%d,lag=%d", n, rep.host(c), rep.Port, rep.State, rep.Acked, lag)
 		n++
 	}
 	st := &r.Stream
-	to.fields("master_failover_state", r.s.failover.state.String(), "master_replid", st.ID, "master_replid2", st.ID2,
+	to.fields("master_failover_state", r.s.Failover.State.String(), "master_replid", st.ID, "master_replid2", st.ID2,
 		"master_repl_offset", st.Offset, "second_repl_offset", st.Second,
 		"repl_backlog_active", OneIf(st.Active), "repl_backlog_size", st.Size,
 		"repl_backlog_first_byte_offset", st.First(), "repl_backlog_histlen", st.Kept())
@@ -46,7 +46,7 @@ func (r *replicas) role(c *command.Call) error {
 	c.Int(r.Stream.Offset)
 	var on []*Client
 	for _, other := range r.All {
-		if ReplicaOf(other).state == online {
+		if ReplicaOf(other).State == Online {
 			on = append(on, other)
 		}
 	}
@@ -54,7 +54,7 @@ func (r *replicas) role(c *command.Call) error {
 	for _, other := range on {
 		c.Array(3)
 		c.BulkString(ReplicaOf(other).host(other))
-		c.BulkInt(ReplicaOf(other).port)
+		c.BulkInt(ReplicaOf(other).Port)
 		c.BulkInt(ReplicaOf(other).Acked)
 	}
 	return nil

@@ -17,11 +17,11 @@ import (
 
 // replica is what the server knows of a client that replicates, or has said by REPLCONF that it will.
 type replica struct {
-	state  replicaState
+	State  replicaState
 	stream *replication.Stream // of this server
 
 	// What it has said of itself.
-	port                   int64 // that it listens on, 0 for unknown
+	Port                   int64 // that it listens on, 0 for unknown
 	addr                   string
 	takesEOF, takesNewID   bool   // capa eof, capa psync2
 	version                string // of Valkey, "" for others and for old ones
@@ -32,12 +32,12 @@ type replica struct {
 	Acked   int64 // the offset that it has executed
 	synced  int64 // the offset that is in its append only file
 	hasFile bool  // it has told that
-	heard   int64 // ns, by Clock.Timeline, of the last offset
-	told    int64 // likewise, monotonic ns; 0 for never
+	Heard   int64 // ns, by Clock.Timeline, of the last offset
+	Told    int64 // likewise, monotonic ns; 0 for never
 	asked   int64 // monotonic ns, when it asked for all keys: the clock of a lab may stand still
 
-	follows bool               // cursor is its place
-	cursor  replication.Cursor // the bytes before it are in the output, or sent
+	Follows bool               // cursor is its place
+	Cursor  replication.Cursor // the bytes before it are in the output, or sent
 	onAck   bool               // it gets the stream when it has told its offset
 	more    bool               // there is more for it than the output has
 
@@ -55,7 +55,7 @@ const (
 	waitsForStart              // of a snapshot
 	waitsForEnd                // of a snapshot; it gets the stream from its beginning on
 	getsFile
-	online
+	Online
 	gotRDB // it wanted no more, and is closed
 )
 
@@ -66,20 +66,20 @@ func (st replicaState) String() string {
 		return "wait_bgsave"
 	case getsFile:
 		return "send_bulk"
-	case online:
+	case Online:
 		return "online"
 	}
 	return ""
 }
 
-// outputMem is Client.outputMem for a replica: what it has not got of the stream. The keys do not count: the output has
+// outputMem is Client.OutputMem for a replica: what it has not got of the stream. The keys do not count: the output has
 // only a few of them at a time, or in a lab all of them until they are due.
 func (rep *replica) outputMem(c *Client) int {
 	waiting := 0
-	if rep.follows {
-		waiting = int(rep.stream.Offset + 1 - rep.cursor.From())
+	if rep.Follows {
+		waiting = int(rep.stream.Offset + 1 - rep.Cursor.From())
 	}
-	if rep.state == noReplica || rep.state == online && !c.withheld {
+	if rep.State == noReplica || rep.State == Online && !c.Withheld {
 		waiting += c.Unsent()
 	}
 	return waiting
@@ -90,7 +90,7 @@ type replicaKey struct{}
 
 // ReplicaOf returns what c is as a replica, or nil.
 func ReplicaOf(c *Client) *replica {
-	rep, _ := c.attached(replicaKey{}).(*replica)
+	rep, _ := c.Attached(replicaKey{}).(*replica)
 	return rep
 }
 
@@ -100,7 +100,7 @@ func (r *replicas) of(c *Client) *replica {
 		return rep
 	}
 	rep := &replica{stream: &r.Stream}
-	c.attach(replicaKey{}, rep)
+	c.Attach(replicaKey{}, rep)
 	c.counts = &counting{func() int { return rep.outputMem(c) }, rep.leastLimit}
 	return rep
 }
@@ -108,7 +108,7 @@ func (r *replicas) of(c *Client) *replica {
 // leastLimit is the least hard limit of a replica's output: what it may ask for must fit (networking.c:
 // checkClientOutputBufferLimits).
 func (rep *replica) leastLimit() int64 {
-	if rep.state == noReplica {
+	if rep.State == noReplica {
 		return 0
 	}
 	return rep.stream.Size
@@ -129,21 +129,21 @@ func (rep *replica) host(c *Client) string {
 // name is how the log calls a replica (replication.c: replicationGetSlaveName).
 func (r *replicas) name(c *Client) string {
 	host := ReplicaOf(c).host(c)
-	if ReplicaOf(c).port == 0 {
+	if ReplicaOf(c).Port == 0 {
 		return host + ":<unknown-replica-port>"
 	}
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	return host + ":" + strconv.FormatInt(ReplicaOf(c).port, 10)
+	return host + ":" + strconv.FormatInt(ReplicaOf(c).Port, 10)
 }
 
 // add makes c a replica.
 func (r *replicas) add(c *Client, state replicaState) {
-	ReplicaOf(c).state, ReplicaOf(c).asked, c.Sess.Replica = state, r.s.Ex.Now.Mono, true
+	ReplicaOf(c).State, ReplicaOf(c).asked, c.Sess.Replica = state, r.s.Ex.Now.Mono, true
 	r.All = append(r.All, c)
 	if state == waitsForStart {
-		r.s.Link.asked(c)
+		r.s.Link.Asked(c)
 	}
 	r.s.Clients.weigh(c)
 	if r.s.Cfg.ReplDisableNoDelay && !c.unix {
@@ -158,14 +158,14 @@ func (r *replicas) forget(c *Client) {
 		_ = rep.file.Close() // it was only read
 		rep.file = nil
 	}
-	rep.state, rep.follows, c.Sess.Replica = noReplica, false, false
-	c.withheld = false // an error that follows is not late
+	rep.State, rep.Follows, c.Sess.Replica = noReplica, false, false
+	c.Withheld = false // an error that follows is not late
 	r.All = slices.DeleteFunc(r.All, func(other *Client) bool { return other == c })
 	if r.sync != nil {
 		r.leave(r.sync, c)
 	}
 	if len(r.All) == 0 {
-		r.alone = r.now()
+		r.alone = r.Now()
 	}
 	r.countGood()
 }
@@ -175,11 +175,11 @@ func (r *replicas) putOnline(c *Client) {
 	rep := ReplicaOf(c)
 	if rep.rdbOnly {
 		r.s.Log('*', "RDB transfer completed, rdb only replica (%s) should be disconnected asap", r.name(c))
-		rep.state, c.Sess.CloseAfterReply = gotRDB, true
-		r.s.wantWrite(c)
+		rep.State, c.Sess.CloseAfterReply = gotRDB, true
+		r.s.WantWrite(c)
 		return
 	}
-	rep.state, rep.heard = online, r.now()
+	rep.State, rep.Heard = Online, r.Now()
 	r.countGood()
 	r.s.Log('*', "Synchronization with replica %s succeeded", r.name(c))
 }
@@ -207,10 +207,10 @@ func (r *replicas) fileEnded(y *fullSync, err error) {
 		}
 		if err != nil {
 			r.s.Log('#', "SYNC failed. Can't open/stat DB after BGSAVE: %v", err)
-			r.s.close(c)
+			r.s.Close(c)
 			continue
 		}
-		ReplicaOf(c).file, ReplicaOf(c).state = f, getsFile
+		ReplicaOf(c).file, ReplicaOf(c).State = f, getsFile
 		r.tell(c, "$%d\r\n", ReplicaOf(c).left)
 	}
 }
@@ -230,7 +230,7 @@ func (r *replicas) handFile(c *Client) {
 				err = errors.New("premature EOF")
 			}
 			r.s.Log('#', "Read error sending DB to replica: %v", err)
-			r.s.close(c)
+			r.s.Close(c)
 			return
 		}
 		rep.left -= int64(n)
@@ -242,7 +242,7 @@ func (r *replicas) handFile(c *Client) {
 		_ = rep.file.Close() // it was only read
 		rep.file, rep.handed = nil, handed{}
 		r.putOnline(c)
-		if rep.state == online {
+		if rep.State == Online {
 			r.handTo(c)
 		}
 		return
@@ -261,7 +261,7 @@ func (r *replicas) removeFile() {
 		return
 	}
 	for _, c := range r.All {
-		if ReplicaOf(c).state == waitsForStart || ReplicaOf(c).state == getsFile {
+		if ReplicaOf(c).State == waitsForStart || ReplicaOf(c).State == getsFile {
 			return
 		}
 	}

@@ -16,7 +16,7 @@ func (r *replicas) startWaiting() {
 	cfg := r.s.Cfg
 	enough := cfg.ReplDisklessMax > 0 && len(waiting) >= cfg.ReplDisklessMax
 	late := (r.s.Ex.Now.Mono-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
-	if len(waiting) > 0 && r.sync == nil && r.s.Persist.UnderWay() == nil && !r.s.isLoading() &&
+	if len(waiting) > 0 && r.sync == nil && r.s.Persist.UnderWay() == nil && !r.s.IsLoading() &&
 		(!cfg.ReplDisklessSync || enough || late) {
 		r.start()
 	}
@@ -36,7 +36,7 @@ func (r *replicas) demandOf(c *Client) demand {
 // waiting.
 func (r *replicas) waiting() (same []*Client) {
 	for _, c := range r.All {
-		if ReplicaOf(c).state == waitsForStart && !c.Closed && (len(same) == 0 || r.demandOf(c) == r.demandOf(same[0])) {
+		if ReplicaOf(c).State == waitsForStart && !c.Closed && (len(same) == 0 || r.demandOf(c) == r.demandOf(same[0])) {
 			same = append(same, c)
 		}
 	}
@@ -53,7 +53,7 @@ func (r *replicas) start() {
 		streamed = streamed && ReplicaOf(c).takesEOF
 	}
 	if streamed || wants.older || wants.filtered {
-		target, y.mark = "replicas sockets", newRunID()
+		target, y.mark = "replicas sockets", NewRunID()
 	}
 	r.s.Log('*', "Starting BGSAVE for SYNC with target: %s", target)
 	if wants.filtered {

@@ -47,8 +47,8 @@ func (r *replicas) psync(c *command.Call) error {
 	switch {
 	case me.Sess.Replica || c.Sess.Monitor:
 		return nil
-	case len(c.Args) > 3 && is(c.Args[3], "failover"):
-		if err := r.s.failover.takeOver(c); err != nil {
+	case len(c.Args) > 3 && Is(c.Args[3], "failover"):
+		if err := r.s.Failover.takeOver(c); err != nil {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func (r *replicas) syncCommand(c *command.Call) error {
 func (r *replicas) ask(c *Client) error {
 	rep := r.of(c)
 	switch {
-	case r.s.failover.state != noFailover:
+	case r.s.Failover.State != NoFailover:
 		return errNoSync
 	case !r.isTop() && r.isMyMaster(c):
 		r.s.Log('#', "Replica %s is the master of this server: it gets nothing from here", r.name(c))
@@ -136,9 +136,9 @@ func (r *replicas) mayContinue(c *Client, id string, from int64) bool {
 
 // goOn gives a replica the stream from a byte on.
 func (r *replicas) goOn(c *Client, from int64) {
-	r.add(c, online)
+	r.add(c, Online)
 	rep := ReplicaOf(c)
-	rep.heard, rep.follows, rep.cursor = r.now(), true, r.Stream.Reader(from)
+	rep.Heard, rep.Follows, rep.Cursor = r.Now(), true, r.Stream.Reader(from)
 	if rep.takesNewID {
 		r.tell(c, "+CONTINUE %s\r\n", r.Stream.ID)
 	} else {
@@ -175,14 +175,14 @@ func (r *replicas) fullSync(c *Client) {
 // takes reports whether another replica may have the file that is being written. One of the members must have kept
 // the stream since its beginning.
 func (y *fullSync) takes(c *Client) bool {
-	keeps := func(m *Client) bool { return !m.Closed && ReplicaOf(m).follows }
+	keeps := func(m *Client) bool { return !m.Closed && ReplicaOf(m).Follows }
 	return ReplicaOf(c).rdbOnly || slices.ContainsFunc(y.members, keeps)
 }
 
 // refuse says to a replica that it gets no keys.
 func (r *replicas) refuse(c *Client) {
 	r.forget(c)
-	r.s.send(c, errorReply(errSyncFailed))
+	r.s.Send(c, ErrorReply(errSyncFailed))
 	c.Sess.CloseAfterReply = true
 }
 
@@ -191,9 +191,9 @@ func (r *replicas) refuse(c *Client) {
 func (r *replicas) join(y *fullSync, c *Client) {
 	rep := ReplicaOf(c)
 	y.members = append(y.members, c)
-	rep.state, rep.heard = waitsForEnd, r.now()
+	rep.State, rep.Heard = waitsForEnd, r.Now()
 	if !rep.rdbOnly {
-		rep.follows, rep.cursor = true, r.Stream.Reader(y.offset+1)
+		rep.Follows, rep.Cursor = true, r.Stream.Reader(y.offset+1)
 	}
 	r.s.Ex.Propagation.Reselect()
 	if !rep.old {
@@ -224,7 +224,7 @@ func (r *replicas) passOn() {
 		room, unsent := true, 0
 		for _, c := range y.members {
 			unsent = max(unsent, c.Out.RefLen)
-			ReplicaOf(c).more = !c.Closed && c.Out.RefLen >= handMost && !c.withheld
+			ReplicaOf(c).more = !c.Closed && c.Out.RefLen >= handMost && !c.Withheld
 			room = room && !ReplicaOf(c).more
 		}
 		if !room {
@@ -261,7 +261,7 @@ func (r *replicas) streamEnded(y *fullSync, err error) {
 func (r *replicas) fail(y *fullSync, err error) {
 	for _, c := range y.members {
 		r.s.Log('#', "SYNC failed. BGSAVE child returned an error: %v", err)
-		r.s.close(c)
+		r.s.Close(c)
 	}
 }
 

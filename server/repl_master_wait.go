@@ -7,12 +7,12 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// ackWait is a client in WAIT, WAITAOF or LAB REPLICATION WAIT.
-type ackWait struct {
-	waiter
-	offset   int64 // that replicas have to reach
-	replicas int64 // how many
-	asks     bool  // once all of them get the stream: LAB REPLICATION WAIT
+// AckWait is a client in WAIT, WAITAOF or LAB REPLICATION WAIT.
+type AckWait struct {
+	Waiter
+	Offset   int64 // that replicas have to reach
+	Replicas int64 // how many
+	Asks     bool  // once all of them get the stream: LAB REPLICATION WAIT
 
 	disk  bool  // on their disks: WAITAOF
 	local bool  // and on the disk of this server
@@ -22,11 +22,11 @@ type ackWait struct {
 func WaitRows() []command.Row {
 	const flags = command.NotKeyspace | command.InConnection | command.RequestAllShards | command.ResponseMin
 	return []command.Row{
-		row("wait", "numreplicas:integer timeout:integer",
+		Row("wait", "numreplicas:integer timeout:integer",
 			3, flags, "generic", "3.0.0",
 			"O(1)",
 			"Waits until replicas have received this connection's writes.", (*replicas).wait),
-		row("waitaof", "numlocal:integer numreplicas:integer timeout:integer",
+		Row("waitaof", "numlocal:integer numreplicas:integer timeout:integer",
 			4, command.NoScript|flags, "generic", "7.2.0",
 			"O(1)",
 			"Waits until this connection's writes are in append-only files.", (*replicas).waitAOF),
@@ -52,7 +52,7 @@ func (r *replicas) wait(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	r.await(c, ms, ackWait{offset: c.Sess.Offset, replicas: n})
+	r.await(c, ms, AckWait{Offset: c.Sess.Offset, Replicas: n})
 	return nil
 }
 
@@ -79,56 +79,56 @@ func (r *replicas) waitAOF(c *command.Call) error {
 	case local > 0 && !r.s.Cfg.AppendOnly:
 		return errNoAOF
 	}
-	r.await(c, ms, ackWait{
-		offset: c.Sess.Offset, replicas: n, disk: true, local: local > 0, bytes: r.s.Persist.AOF.at.appended,
+	r.await(c, ms, AckWait{
+		Offset: c.Sess.Offset, Replicas: n, disk: true, local: local > 0, bytes: r.s.Persist.AOF.at.appended,
 	})
 	return nil
 }
 
 // await answers now if there is nothing to wait for, and else as soon as it can.
-func (r *replicas) await(c *command.Call, ms int64, w ackWait) {
+func (r *replicas) await(c *command.Call, ms int64, w AckWait) {
 	if r.isDone(&w) || c.Ex.Depth > 0 {
 		r.answer(&w, c.Writer)
 		return
 	}
-	w.waiter = waiter{r.s.Running, c.Sess.Commands}
+	w.Waiter = Waiter{r.s.Running, c.Sess.Commands}
 	c.AwaitFor(ms, func(out *resp.Writer) { r.answer(&w, out) })
 	r.keepWaits()
-	r.waits = append(r.waits, w)
+	r.Waits = append(r.Waits, w)
 	r.asksAcks = true
 }
 
-func (r *replicas) answer(w *ackWait, out *resp.Writer) {
+func (r *replicas) answer(w *AckWait, out *resp.Writer) {
 	if !w.disk {
-		out.Int(r.acknowledged(w))
+		out.Int(r.Acknowledged(w))
 		return
 	}
 	out.Array(2)
 	out.Int(OneIf(r.isLocal(w)))
-	out.Int(r.acknowledged(w))
+	out.Int(r.Acknowledged(w))
 }
 
 // isDone reports whether enough servers have what the client waits for.
-func (r *replicas) isDone(w *ackWait) bool {
-	return r.acknowledged(w) >= w.replicas && (!w.local || r.isLocal(w))
+func (r *replicas) isDone(w *AckWait) bool {
+	return r.Acknowledged(w) >= w.Replicas && (!w.local || r.isLocal(w))
 }
 
 // isLocal reports whether the changes are on the disk of this server.
-func (r *replicas) isLocal(w *ackWait) bool {
+func (r *replicas) isLocal(w *AckWait) bool {
 	return r.s.Cfg.AppendOnly && r.s.Persist.AOF.at.has(w.bytes)
 }
 
-// acknowledged counts the replicas that have told that they have what a client waits for. What was written before the
+// Acknowledged counts the replicas that have told that they have what a client waits for. What was written before the
 // first replica came has offset 0, as a replica has that has told nothing (replication.c:
 // replicationCountAcksByOffset, replicationCountAOFAcksByOffset).
-func (r *replicas) acknowledged(w *ackWait) (n int64) {
+func (r *replicas) Acknowledged(w *AckWait) (n int64) {
 	for _, c := range r.All {
 		rep := ReplicaOf(c)
-		has, told := rep.Acked, rep.told != 0
+		has, told := rep.Acked, rep.Told != 0
 		if w.disk {
 			has, told = rep.synced, rep.hasFile
 		}
-		if rep.state == online && told && has >= w.offset && !c.Closed {
+		if rep.State == Online && told && has >= w.Offset && !c.Closed {
 			n++
 		}
 	}
@@ -138,38 +138,38 @@ func (r *replicas) acknowledged(w *ackWait) (n int64) {
 // askOnce asks the replicas for their offsets, once for each LAB REPLICATION WAIT, when all of them get the stream.
 // So the bytes of the stream do not depend on the order in which replicas come.
 func (r *replicas) askOnce() {
-	for i := range r.waits {
-		w, n := &r.waits[i], int64(0)
-		if !w.asks || !w.isOn() {
+	for i := range r.Waits {
+		w, n := &r.Waits[i], int64(0)
+		if !w.Asks || !w.IsOn() {
 			continue
 		}
 		for _, c := range r.All {
 			n += OneIf(GetsStream(c))
 		}
-		if n >= w.replicas {
-			w.asks, r.asksAcks = false, true
+		if n >= w.Replicas {
+			w.Asks, r.asksAcks = false, true
 		}
 	}
 }
 
 // keepWaits forgets those whose time is over, before the list would take more memory.
 func (r *replicas) keepWaits() {
-	if len(r.waits) < cap(r.waits) {
+	if len(r.Waits) < cap(r.Waits) {
 		return
 	}
-	kept := r.waits[:0]
-	for _, w := range r.waits {
-		if w.isOn() {
+	kept := r.Waits[:0]
+	for _, w := range r.Waits {
+		if w.IsOn() {
 			kept = append(kept, w)
 		}
 	}
-	clear(r.waits[len(kept):])
-	r.waits = kept
+	clear(r.Waits[len(kept):])
+	r.Waits = kept
 }
 
 // noteFsync makes the next pass look at those who wait for the disk.
 func (r *replicas) noteFsync() {
-	if len(r.waits) > 0 {
+	if len(r.Waits) > 0 {
 		r.fsynced = true
 		r.s.Loop.Post(func() {})
 	}
@@ -179,25 +179,25 @@ func (r *replicas) noteFsync() {
 func (r *replicas) answerFsynced() {
 	if r.fsynced {
 		r.fsynced = false
-		r.answerWaits()
+		r.AnswerWaits()
 	}
 }
 
-// answerWaits answers the clients whose writes are where they have to be (replication.c:
+// AnswerWaits answers the clients whose writes are where they have to be (replication.c:
 // processClientsWaitingReplicas).
-func (r *replicas) answerWaits() {
-	kept := r.waits[:0]
-	for _, w := range r.waits {
+func (r *replicas) AnswerWaits() {
+	kept := r.Waits[:0]
+	for _, w := range r.Waits {
 		switch {
-		case !w.isOn():
+		case !w.IsOn():
 		case w.local && !r.s.Cfg.AppendOnly:
-			r.s.Ex.Unblock(&w.by.Sess, errNoAOF)
+			r.s.Ex.Unblock(&w.By.Sess, errNoAOF)
 		case r.isDone(&w):
-			r.s.Ex.Answer(&w.by.Sess, func(out *resp.Writer) { r.answer(&w, out) })
+			r.s.Ex.Answer(&w.By.Sess, func(out *resp.Writer) { r.answer(&w, out) })
 		default:
 			kept = append(kept, w)
 		}
 	}
-	clear(r.waits[len(kept):])
-	r.waits = kept
+	clear(r.Waits[len(kept):])
+	r.Waits = kept
 }

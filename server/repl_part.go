@@ -8,15 +8,15 @@ type Role struct {
 	Persist  *Files
 	Replicas replicas  // repl_master*.go
 	Follow   following // repl_follow*.go
-	failover failover  // repl_failover.go
-	Link     linkHooks // repl_hooks.go
+	Failover Failover  // repl_failover.go
+	Link     LinkHooks // repl_hooks.go
 	Peers    []*Role   // all servers of the process, with this one: repl_peer.go
 }
 
 func NewRepl(s *Server, p *Files) *Role {
 	rs := &Role{Server: s, Persist: p, Link: plainLink()}
 	rs.Replicas = newReplicas(rs)
-	rs.Follow.s, rs.failover.s, rs.Peers = rs, rs, []*Role{rs}
+	rs.Follow.s, rs.Failover.S, rs.Peers = rs, rs, []*Role{rs}
 	return rs
 }
 
@@ -27,7 +27,7 @@ func (rs *Role) Attach() {
 		offset:  func() int64 { return rs.Replicas.Stream.Offset },
 		haveAll: rs.Replicas.haveAll, ask: rs.Replicas.askNow, logLag: rs.Replicas.logLag,
 	}
-	rs.Parts.Attach(Part{Self: &rs.failover, advance: rs.failover.advance})
+	rs.Parts.Attach(Part{Self: &rs.Failover, advance: rs.Failover.advance})
 	rs.Parts.Attach(rs.Replicas.part())
 	rs.Parts.Attach(rs.Follow.part())
 }
@@ -35,7 +35,7 @@ func (rs *Role) Attach() {
 func (r *replicas) part() Part {
 	return Part{
 		Self: r,
-		configured: func(name string) error {
+		Configured: func(name string) error {
 			if name == "repl-backlog-size" {
 				r.s.Cfg.ReplBacklogSize = max(r.s.Cfg.ReplBacklogSize, smallestBacklog)
 			}
@@ -48,7 +48,7 @@ func (r *replicas) part() Part {
 		},
 		longestSleep: func() time.Duration { return noneIf(r.isUrgent()) },
 		served:       r.answerFsynced, Left: r.left, stop: r.flush,
-		memory: r.backlogMem,
+		Memory: r.backlogMem,
 		info:   map[string]func(to *report){"replication": r.info},
 		figures: map[string]func() int{
 			"mem_replication_backlog": r.backlogMem, "mem_clients_slaves": r.behindMem,
@@ -65,7 +65,7 @@ func (f *following) part() Part {
 				f.advance()
 			}
 		},
-		configured: func(string) error {
+		Configured: func(string) error {
 			f.configure()
 			return nil
 		},

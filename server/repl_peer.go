@@ -15,8 +15,8 @@ import (
 //	       └── PING, REPLCONF, PSYNC ... ────────>
 //	       <── +FULLRESYNC, keys, stream ─────────
 
-// peerAt returns another server of the process, nil if none has this address. In a bubble nothing else can be reached.
-func peerAt(s *Role, host string, port int) *Role {
+// PeerAt returns another server of the process, nil if none has this address. In a bubble nothing else can be reached.
+func PeerAt(s *Role, host string, port int) *Role {
 	if s.Bubble == nil && host != PeerHost && host != "localhost" && host != "::1" {
 		return nil
 	}
@@ -48,22 +48,22 @@ func (f *following) connectTo(to *Role) (*link, error) {
 		return nil, err
 	}
 	from, taken := f.s, false
-	v := &InternalRequest{errand: func(v *InternalRequest) {
+	v := &InternalRequest{Errand: func(v *InternalRequest) {
 		taken = takeLink(to, ends[1], from)
-		v.end(nil)
+		v.End(nil)
 	}}
 	v.Done = func([]byte) {
 		if taken {
 			return
 		}
 		_ = unix.Close(ends[1])
-		from.Inbox.post(func() {
+		from.Inbox.Post(func() {
 			if from.Follow.Link == l {
 				from.Follow.fail('#', "Error condition on socket for SYNC: Connection refused")
 			}
 		})
 	}
-	v.sendTo(to.Server)
+	v.SendTo(to.Server)
 	return l, nil
 }
 
@@ -74,9 +74,9 @@ func takeLink(to *Role, fd int, from *Role) bool {
 	}
 	to.Stats.Connections++
 	if c := to.adopt(fd, from.peerAddr(), to.peerAddr(), true); c != nil {
-		c.attach(peerKey{}, from)
-		c.Sess.Name = to.Link.name("replica", from.PeerPort)
-		to.Link.begun(c)
+		c.Attach(peerKey{}, from)
+		c.Sess.Name = to.Link.Name("replica", from.PeerPort)
+		to.Link.Begun(c)
 	}
 	return true
 }
@@ -84,8 +84,8 @@ func takeLink(to *Role, fd int, from *Role) bool {
 // peerKey is where a client keeps the server of this process that it is a link of.
 type peerKey struct{}
 
-// peerOf returns the replica of this process that c is the link of, nil for none.
-func peerOf(c *Client) *Role {
-	from, _ := c.attached(peerKey{}).(*Role)
+// PeerOf returns the replica of this process that c is the link of, nil for none.
+func PeerOf(c *Client) *Role {
+	from, _ := c.Attached(peerKey{}).(*Role)
 	return from
 }

@@ -27,11 +27,11 @@ func (r *replicas) logLag() {
 		}
 		lagging++
 		seconds := int64(0)
-		if rep.state == online {
+		if rep.State == Online {
 			seconds = r.lag(c)
 		}
 		r.s.Log('*', "Lagging replica %s reported offset %d behind master, lag=%d, state=%s.", r.name(c),
-			r.Stream.Offset-rep.Acked, seconds, rep.state)
+			r.Stream.Offset-rep.Acked, seconds, rep.State)
 	}
 	if len(r.All) > 0 {
 		r.s.Log('*', "%d of %d replicas are in sync when shutting down.", len(r.All)-lagging, len(r.All))

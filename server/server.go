@@ -4,7 +4,7 @@
 // The goroutine that calls Run does everything. With io-threads, other threads do a part of the reading
 // and writing. Its pass:
 //
-//	epoll_wait ──> acceptHandler  new connections                 accept.go (with TLS: tls.go)
+//	epoll_wait ──> AcceptHandler  new connections                 accept.go (with TLS: tls.go)
 //	           ├─> readHandler    readable clients                pass.go
 //	           └─> replyHandler   full sockets with room again    write.go
 //	BeforeSleep:                                                  pass.go
@@ -72,14 +72,14 @@ type Server struct {
 	// The parts. Each has a file of its own, and most have methods.
 	pass                  // the pass under way: pass_state.go
 	Clients    clients    // clients and their limits
-	pausing    pausing    // CLIENT PAUSE: hold.go
+	Pausing    pausing    // CLIENT PAUSE: hold.go
 	Listeners  listeners  // listen.go
-	handshakes handshakes // connections that are no clients yet
+	Handshakes handshakes // connections that are no clients yet
 	Inbox      inbox      // requests that come over no connection: internal_request.go
 	Stats      Stats
 	Figures    figures   // for INFO, beside stats
 	Recorder   recorder  // of the trace: trace.go
-	debugging  debugging // what DEBUG has set: cron.go
+	Debugging  Debugging // what DEBUG has set: cron.go
 	OOMScore   oomScore
 
 	// What a plain server does not have.
@@ -98,13 +98,13 @@ type Server struct {
 	names     names // of connections to come
 
 	LoadsInRun bool  // somebody loads data once Run has begun, and then calls loaded
-	fatal      error // why Run ends: what was executed cannot be kept
+	Fatal      error // why Run ends: what was executed cannot be kept
 
-	timers reactor.Timers // by Clock.Timeline: timeouts of clients, the end of a pause
+	Timers reactor.Timers // by Clock.Timeline: timeouts of clients, the end of a pause
 
 	cronTimer *reactor.Timer
 	dozing    bool  // cron runs only once a second
-	attack    int64 // monotonic ns, when the last attack was logged
+	Attack    int64 // monotonic ns, when the last attack was logged
 
 	// Idle, if set, is called by cron, at least once a second while no request comes. used is the
 	// number of bytes in use.
@@ -147,15 +147,15 @@ func New(cfg *config.Config, log Log, number, nodes int, commands *command.Comma
 	}
 	s := &Server{
 		Cfg: cfg, Log: log, Clock: clock, Loop: loop, OneIf: number, NodeCount: nodes, commands: commands,
-		KS: newKeyspace(cfg), Group: cfg.MasterOf(number), LoadsInRun: cfg.SystemFiles && !cfg.LabDisk,
+		KS: NewKeyspace(cfg), Group: cfg.MasterOf(number), LoadsInRun: cfg.SystemFiles && !cfg.LabDisk,
 	}
 	s.Clients = clients{s: s, ByID: map[int64]*Client{}}
-	s.Listeners.s, s.pausing.s, s.Recorder.s = s, s, s
-	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
+	s.Listeners.s, s.Pausing.s, s.Recorder.s = s, s, s
+	s.Handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
 	s.Inbox.s, s.Inbox.waiting, s.Inbox.ended = s, map[int64]*InternalRequest{}, make(chan struct{})
-	s.Figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
+	s.Figures = figures{s: s, Start: clock.Mono(), RunID: NewRunID(), process: newProcess()}
 	s.Hooks = plainHooks(s)
-	loop.AfterSleep(s.afterSleep)
+	loop.AfterSleep(s.AfterSleep)
 	loop.BeforeSleep(s.BeforeSleep)
 	if cfg.Bubble {
 		s.enterBubble()
@@ -170,9 +170,9 @@ func New(cfg *config.Config, log Log, number, nodes int, commands *command.Comma
 
 // Open makes the server listen, once it has its executor.
 func (s *Server) Open() error {
-	s.Clients.setOutputTrigger()
-	s.Clients.setMemoryLimits()
-	s.Figures.peakMem = s.Figures.usedMemory()
+	s.Clients.SetOutputTrigger()
+	s.Clients.SetMemoryLimits()
+	s.Figures.PeakMem = s.Figures.UsedMemory()
 	if !s.Clients.fit() {
 		return errors.New("too few open files allowed")
 	}
@@ -180,7 +180,7 @@ func (s *Server) Open() error {
 		s.Recorder.start()
 	}
 	s.cronTimer = s.Loop.After(cronPeriod, s.cron)
-	if err := s.Listeners.open(); err != nil {
+	if err := s.Listeners.Open(); err != nil {
 		return err
 	}
 	s.PeerPort = s.Port()
@@ -211,7 +211,7 @@ func (s *Server) TLSAddrs() []string { return s.Listeners.addrs(true) }
 func (ls *listeners) addrs(withTLS bool) (addrs []string) {
 	for _, l := range ls.All {
 		if l.tls == withTLS {
-			addrs = append(addrs, l.addr)
+			addrs = append(addrs, l.Addr)
 		}
 	}
 	return addrs
@@ -232,7 +232,7 @@ func (s *Server) Run() error {
 	s.Pool.Stop()
 	s.Recorder.save()
 	s.Listeners.Close()
-	s.handshakes.end()
+	s.Handshakes.end()
 	each(s.Parts.stop)
 	for _, c := range s.Clients.ByID {
 		s.free(c)
@@ -243,7 +243,7 @@ func (s *Server) Run() error {
 	if err != nil {
 		return fmt.Errorf("event loop: %w", err)
 	}
-	return s.fatal
+	return s.Fatal
 }
 
 // NotifyLoaded tells who has asked that the data are loaded.

@@ -42,7 +42,7 @@ type handshake struct {
 	had         int           // turns
 	goOn        chan bool     // ends a wait of the goroutine: true gives it a turn, false ends it; nil without one
 	gone        bool          // given up
-	ending      ending        // how its socket is closed then
+	ending      Ending        // how its socket is closed then
 }
 
 // handshakeLimit bounds a handshake, unless the directive timeout is shorter. Redis has only the latter.

@@ -18,11 +18,11 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 )
 
-// configure reads the certificates and makes the configuration of all handshakes to come. If that
+// Configure reads the certificates and makes the configuration of all handshakes to come. If that
 // fails, the old configuration stays, the log gets the reason, and the result is false (tls.c:
 // tlsConfigure). Unless again is set, it keeps a configuration that exists.
-func (hs *handshakes) configure(again bool) bool {
-	if hs.config != nil && !again {
+func (hs *handshakes) Configure(again bool) bool {
+	if hs.Config != nil && !again {
 		return true
 	}
 	made := hs.s.Cfg.TLS.Clone()
@@ -33,7 +33,7 @@ func (hs *handshakes) configure(again bool) bool {
 		return false
 	}
 	made.DynamicRecordSizingDisabled = true // small records cost more than they save
-	hs.config = made
+	hs.Config = made
 	return true
 }
 
@@ -85,9 +85,9 @@ func authMode(word string) tls.ClientAuthType {
 // setAuth puts tls-auth-clients into effect. As in Redis, it needs no certificates of CAs: without
 // them, no client can be verified.
 func (hs *handshakes) setAuth() {
-	if hs.config != nil && hs.s.Cfg.TLS == nil {
-		hs.config = hs.config.Clone()
-		hs.config.ClientAuth = authMode(hs.s.Cfg.TLSAuthClients)
+	if hs.Config != nil && hs.s.Cfg.TLS == nil {
+		hs.Config = hs.Config.Clone()
+		hs.Config.ClientAuth = authMode(hs.s.Cfg.TLSAuthClients)
 	}
 }
 
@@ -245,10 +245,10 @@ const errTLSConfig = "Unable to update TLS configuration. Check server logs."
 // clientConfig makes the configuration for the link to a master, nil if the log has the reason why it cannot. As in
 // Redis the master's certificate must come from a CA that this server knows, and its name does not matter.
 func (hs *handshakes) clientConfig(host string) *tls.Config {
-	if !hs.configure(false) {
+	if !hs.Configure(false) {
 		return nil
 	}
-	made := hs.config.Clone()
+	made := hs.Config.Clone()
 	roots := made.RootCAs
 	if roots == nil {
 		roots = made.ClientCAs

@@ -28,7 +28,7 @@ type recorder struct {
 func (rec *recorder) start() {
 	if !rec.IsShared {
 		rec.Rows = trace.New(rec.s.Ex.Clock.Mono)
-		rec.into(rec.Rows.Thread("main"))
+		rec.Into(rec.Rows.Thread("main"))
 		rec.s.Queue.Record()
 		rec.s.Pool.Record(rec.Rows)
 	}
@@ -40,11 +40,11 @@ func (rec *recorder) stop() {
 		rec.Rows.Stop()
 		return
 	}
-	rec.into(nil)
+	rec.Into(nil)
 	rec.s.Pool.Record(nil)
 }
 
-func (rec *recorder) into(row *trace.Thread) {
+func (rec *recorder) Into(row *trace.Thread) {
 	rec.s.Trace, rec.s.Ex.Trace, rec.s.Pool.Trace = row, row, row
 }
 
@@ -88,7 +88,7 @@ func (rec *recorder) wakesFor() string {
 	if rec.s.Evicting {
 		return "eviction"
 	}
-	timer, waits := rec.s.timers.Next()
+	timer, waits := rec.s.Timers.Next()
 	due, expires := rec.s.Ex.Clock.OnTimeline(rec.s.KS.NextDeadline())
 	switch {
 	case expires && rec.s.expires() && (!waits || due < timer):
@@ -124,11 +124,11 @@ func (rec *recorder) save() {
 // debug is DEBUG TRACE. The server serves nobody while it writes a dump.
 func (rec *recorder) debug(c *command.Call, args [][]byte) error {
 	switch {
-	case is(args[0], "start") && len(args) == 1:
+	case Is(args[0], "start") && len(args) == 1:
 		rec.start()
-	case is(args[0], "stop") && len(args) == 1:
+	case Is(args[0], "stop") && len(args) == 1:
 		rec.stop()
-	case is(args[0], "dump") && len(args) == 2:
+	case Is(args[0], "dump") && len(args) == 2:
 		if err := rec.write(string(args[1])); err != nil {
 			return asReply(err)
 		}

@@ -7,36 +7,36 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 )
 
-// The way of replies to the sockets: wantWrite, once a client was executed; write, at the end of the
+// The way of replies to the sockets: WantWrite, once a client was executed; write, at the end of the
 // pass, for all of them; and replyHandler, in later passes, for a client that reads slower than it
 // asks.
 
-// wantWrite queues c for the write phase if it has something to write (networking.c: prepareClientToWrite,
+// WantWrite queues c for the write phase if it has something to write (networking.c: prepareClientToWrite,
 // putClientInPendingWriteQueue). A full socket is left to the reply handler.
-func (s *Server) wantWrite(c *Client) {
+func (s *Server) WantWrite(c *Client) {
 	switch {
-	case c.Closed || c.Muted || c.protected || c.withheld:
+	case c.Closed || c.Muted || c.Protected || c.Withheld:
 	case c.Sendable() > 0:
 		if !c.pendingWrite && !c.Full {
 			c.pendingWrite = true
 			s.PendingWrites = append(s.PendingWrites, c)
 		}
 	case c.Sess.CloseAfterReply && c.Drained():
-		s.close(c)
+		s.Close(c)
 	}
 }
 
-// unqueue takes c out of the write phase of this pass.
-func (s *Server) unqueue(c *Client) {
+// Unqueue takes c out of the write phase of this pass.
+func (s *Server) Unqueue(c *Client) {
 	if c.pendingWrite {
 		c.pendingWrite = false
 		s.PendingWrites = slices.DeleteFunc(s.PendingWrites, func(w *Client) bool { return w == c })
 	}
 }
 
-// write writes the output of all queued clients (networking.c: handleClientsWithPendingWrites). I/O threads
+// Write writes the output of all queued clients (networking.c: handleClientsWithPendingWrites). I/O threads
 // may do that; write waits for the last of them.
-func (s *Server) write() {
+func (s *Server) Write() {
 	if len(s.PendingWrites) == 0 {
 		return
 	}
@@ -65,18 +65,18 @@ func (s *Server) wrote(c *Client) {
 	switch {
 	case c.Closed:
 	case c.Lost:
-		s.close(c)
+		s.Close(c)
 	case c.Sendable() > 0:
 		if c.Full {
 			return
 		}
 		if err := s.Loop.Watch(c.FD, reactor.Writable, func() { s.replyHandler(c) }); err != nil {
-			s.close(c)
+			s.Close(c)
 			return
 		}
 		c.Full = true
 	case c.Sess.CloseAfterReply && c.Drained():
-		s.close(c)
+		s.Close(c)
 	default:
 		if c.Full {
 			c.Full = false
@@ -90,7 +90,7 @@ func (s *Server) wrote(c *Client) {
 // replyHandler goes on writing when the socket of a client with much output has room
 // (networking.c: sendReplyToClient).
 func (s *Server) replyHandler(c *Client) {
-	if c.protected || s.fatal != nil {
+	if c.Protected || s.Fatal != nil {
 		return
 	}
 	s.Trace.Mark()

@@ -15,6 +15,7 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	serverlab "github.com/miniredisd/miniredisd/server/lab"
 )
 
 // The events that main shows. All functions here run only in passes that record details.
@@ -236,7 +237,7 @@ func (v *State) wasHeld(by *command.Session) bool {
 	if by.Index < 0 {
 		return false
 	}
-	f := server.LabOf(v.Clients.Order[by.Index]).Fault
+	f := serverlab.Of(v.Clients.Order[by.Index]).Fault
 	return f != nil && f.Decided
 }
 

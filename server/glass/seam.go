@@ -12,6 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/lab"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -39,7 +40,7 @@ import (
 //	glass_names.go     names of connections that the page opens
 type State struct {
 	*server.Role
-	lab  *server.LabState
+	lab  *lab.State
 	All  []*State // of the process, with this one
 	view *glass.View
 
@@ -70,7 +71,7 @@ type pace struct {
 
 // New makes the View of a server with a lab. The server does not listen on the address of the directive: the
 // program around it does, if it serves the page.
-func New(l *server.LabState, clock *clock.Clock) *State {
+func New(l *lab.State, clock *clock.Clock) *State {
 	s, v := l.Server, &State{Role: l.Role, lab: l, at: -1}
 	v.All = []*State{v}
 	s.Recorder.Rows = trace.New(clock.Mono)
@@ -85,7 +86,7 @@ func New(l *server.LabState, clock *clock.Clock) *State {
 	})
 	s.Recorder.IsShared = true
 	s.Hooks.Take, s.Hooks.Pushed = v.takes, v.message
-	l.Shown = server.LabHooks{Struck: v.struck, Expired: v.noteExpired}
+	l.Shown = lab.Hooks{Struck: v.struck, Expired: v.noteExpired}
 	l.Persist.Hooks.Appended = v.appended
 	l.Link.Replicated, l.Link.Fed, l.Link.Read, l.Link.Told = v.replicated, v.fed, v.linkRead, v.linkTold
 	s.Trace = v.view.Thread("main")

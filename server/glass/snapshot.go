@@ -10,6 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/lab"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -126,7 +127,7 @@ func (v *State) stateOf(c *server.Client) (state, on string) {
 	case c.Sess.Hold == command.Postponed:
 		return "paused", ""
 	case c.Sess.Hold == command.Stopped || c.Muted:
-		if f := server.LabOf(c).Fault; f != nil && f.Rule != nil {
+		if f := lab.Of(c).Fault; f != nil && f.Rule != nil {
 			on = f.Rule.Name
 		}
 		return "held", on

@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/lab"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -24,12 +25,12 @@ import (
 func Rows() []command.Row {
 	const onlyLooks = "O(1)"
 	return []command.Row{
-		server.LabRow("step", "[PAUSE | CONTINUE | NEXT [EVENT | HANDLER | CLIENT | COMMAND | PHASE | PASS] [n] | "+
+		lab.Row("step", "[PAUSE | CONTINUE | NEXT [EVENT | HANDLER | CLIENT | COMMAND | PHASE | PASS] [n] | "+
 			"SLOW milliseconds | BREAK (ADD name [AT point] [CMD command] [KEY pattern] [CLIENT id-or-pattern] [NTH n] "+
 			"[WHEN condition] | DEL name | CLEAR | LIST) | CLOCK (STILL | RUN) | LIMIT seconds]",
 			-2, command.AllowBusy, onlyLooks,
 			"Stops the loop at its points and lets it go on.", stepCommand),
-		server.LabRow("record", "(START [PASSES n] | STOP | GET | SAVE file | LIST)",
+		lab.Row("record", "(START [PASSES n] | STOP | GET | SAVE file | LIST)",
 			-3, command.AllowBusy, "O(N) with GET and SAVE, where N is the number of events, otherwise O(1)",
 			"Records what the loop does.", recordCommand),
 	}
@@ -37,15 +38,15 @@ func Rows() []command.Row {
 
 const errWatchOff store.Error = "ERR LAB STEP and LAB RECORD need a watch: start the server with --watch 127.0.0.1:0"
 
-func stepCommand(l *server.LabState, c *command.Call) error   { return stepOrRecord(l, c, stepVerb) }
-func recordCommand(l *server.LabState, c *command.Call) error { return stepOrRecord(l, c, recordVerb) }
+func stepCommand(l *lab.State, c *command.Call) error   { return stepOrRecord(l, c, stepVerb) }
+func recordCommand(l *lab.State, c *command.Call) error { return stepOrRecord(l, c, recordVerb) }
 
 func stepVerb(w *glass.View, words []string) (glass.Verb, error)   { return w.Verb(words) }
 func recordVerb(w *glass.View, words []string) (glass.Verb, error) { return w.RecordVerb(words) }
 
 // stepOrRecord executes a verb for a client of this server.
 func stepOrRecord(
-	l *server.LabState, c *command.Call, read func(*glass.View, []string) (glass.Verb, error),
+	l *lab.State, c *command.Call, read func(*glass.View, []string) (glass.Verb, error),
 ) error {
 	v, isOn := server.FindPart[*State](l.Server)
 	if !isOn {
@@ -179,7 +180,7 @@ func (v *State) gate(r *server.InternalRequest, w *resp.Writer, words []string) 
 		w.Error(err.Error())
 		return
 	}
-	if verb.Stops && server.NoteOf(r).Own != nil { // this is main, and the reply has to be sent
+	if verb.Stops && lab.NoteOf(r).Own != nil { // this is main, and the reply has to be sent
 		v.later = append(v.later, verb)
 		w.OK()
 		return

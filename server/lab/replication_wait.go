@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"slices"
@@ -6,11 +6,12 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // replicationWait replies when all replicas of the process that follow this server have what it has executed, with
 // their number. It asks the nodes who follows.
-func (l *LabState) replicationWait(c *command.Call, args [][]byte) error {
+func (l *State) replicationWait(c *command.Call, args [][]byte) error {
 	const verb = "replication wait"
 	ms, err := labNumber(verb, "timeout-milliseconds", args, 0, 0)
 	if err != nil {
@@ -20,30 +21,30 @@ func (l *LabState) replicationWait(c *command.Call, args [][]byte) error {
 		return labError(verb, "this server is a replica: send it to its master")
 	}
 	rs := &l.Replicas
-	w := ackWait{waiter: waiter{l.Running, c.Sess.Commands}, offset: rs.Stream.Offset, asks: true}
+	w := server.AckWait{Waiter: server.Waiter{By: l.Running, Request: c.Sess.Commands}, Offset: rs.Stream.Offset, Asks: true}
 	l.askNodes(func(all []nodeState) {
-		var of []*LabState
+		var of []*State
 		for _, n := range all {
 			if n.follows == l && n.isUp {
 				of = append(of, n.s)
 			}
 		}
-		w.replicas = int64(len(of))
-		if !w.isOn() {
+		w.Replicas = int64(len(of))
+		if !w.IsOn() {
 			return
 		}
-		rs.waits = append(rs.waits, w)
-		rs.answerWaits()
+		rs.Waits = append(rs.Waits, w)
+		rs.AnswerWaits()
 		if ms == 0 {
-			l.watchNodes(w.waiter, of)
+			l.watchNodes(w.Waiter, of)
 		}
 	})
-	soFar := func(out *resp.Writer) { out.Int(rs.acknowledged(&w)) }
+	soFar := func(out *resp.Writer) { out.Int(rs.Acknowledged(&w)) }
 	c.Await(soFar)
 	if ms > 0 { // in real time: the lab's clock may stand still
 		l.Loop.After(time.Duration(ms)*time.Millisecond, func() time.Duration {
-			if w.isOn() {
-				l.Ex.Answer(&w.by.Sess, soFar)
+			if w.IsOn() {
+				l.Ex.Answer(&w.By.Sess, soFar)
 			}
 			return 0
 		})
@@ -52,20 +53,20 @@ func (l *LabState) replicationWait(c *command.Call, args [][]byte) error {
 }
 
 // watchNodes ends a wait that has no time limit if one of the replicas is gone: it would last for ever.
-func (l *LabState) watchNodes(w waiter, of []*LabState) {
+func (l *State) watchNodes(w server.Waiter, of []*State) {
 	const often = 50 * time.Millisecond // in real time: the lab's clock may stand still
 	l.Loop.After(often, func() time.Duration {
-		if !w.isOn() {
+		if !w.IsOn() {
 			return 0
 		}
 		l.askNodes(func(all []nodeState) {
 			for _, n := range all {
 				why := n.gone(l)
-				if why == "" || !slices.Contains(of, n.s) || !w.isOn() {
+				if why == "" || !slices.Contains(of, n.s) || !w.IsOn() {
 					continue
 				}
 				err := labError("replication wait", "the replica %d %s: it does not tell what it has", n.s.PeerPort, why)
-				l.Ex.Answer(&w.by.Sess, func(out *resp.Writer) { out.Error(err.Error()) })
+				l.Ex.Answer(&w.By.Sess, func(out *resp.Writer) { out.Error(err.Error()) })
 			}
 			l.watchNodes(w, of)
 		})
@@ -74,7 +75,7 @@ func (l *LabState) watchNodes(w waiter, of []*LabState) {
 }
 
 // gone is why a node will not acknowledge what its master has, "" if it may.
-func (n *nodeState) gone(master *LabState) string {
+func (n *nodeState) gone(master *State) string {
 	switch {
 	case n.ended:
 		return "has ended"

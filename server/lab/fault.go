@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 func faultRows() []command.Row {
@@ -20,14 +21,14 @@ func faultRows() []command.Row {
 		wordsRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST",
 			-2, all,
 			"Adds, removes and lists rules for faults.",
-			labWord{"ADD", 0, math.MaxInt, command.AllowBusy, (*LabState).faultAdd},
-			labWord{"DEL", 1, 1, command.AllowBusy, (*LabState).faultDel},
-			labWord{"CLEAR", 0, 0, command.AllowBusy, (*LabState).faultClear},
-			labWord{"LIST", 0, 0, command.AllowBusy, (*LabState).faultList}),
+			labWord{"ADD", 0, math.MaxInt, command.AllowBusy, (*State).faultAdd},
+			labWord{"DEL", 1, 1, command.AllowBusy, (*State).faultDel},
+			labWord{"CLEAR", 0, 0, command.AllowBusy, (*State).faultClear},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*State).faultList}),
 	}
 }
 
-func (l *LabState) faultDel(c *command.Call, args [][]byte) error {
+func (l *State) faultDel(c *command.Call, args [][]byte) error {
 	r := l.plan.Del(string(args[0]))
 	if r == nil {
 		return labError("fault del", "there is no rule '%s'", printable(args[0]))
@@ -38,7 +39,7 @@ func (l *LabState) faultDel(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (l *LabState) faultClear(c *command.Call, _ [][]byte) error {
+func (l *State) faultClear(c *command.Call, _ [][]byte) error {
 	l.liftAll()
 	l.arm()
 	c.OK()
@@ -46,7 +47,7 @@ func (l *LabState) faultClear(c *command.Call, _ [][]byte) error {
 }
 
 // liftAll removes all rules.
-func (l *LabState) liftAll() {
+func (l *State) liftAll() {
 	rules := l.plan.Rules
 	l.plan.Clear()
 	for _, r := range rules {
@@ -54,7 +55,7 @@ func (l *LabState) liftAll() {
 	}
 }
 
-func (l *LabState) faultAdd(c *command.Call, args [][]byte) error {
+func (l *State) faultAdd(c *command.Call, args [][]byte) error {
 	r, err := lab.ParseRule(args)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (l *LabState) faultAdd(c *command.Call, args [][]byte) error {
 }
 
 // checkRule refuses a rule for reasons that only the server knows.
-func (l *LabState) checkRule(c *command.Call, r *lab.Rule) error {
+func (l *State) checkRule(c *command.Call, r *lab.Rule) error {
 	if r.Action == lab.Hold && r.ClientID == c.Sess.ID {
 		return labError("fault add", "CLIENT %d is this connection: ACTION HOLD would hold it for ever", r.ClientID)
 	}
@@ -92,7 +93,7 @@ func (l *LabState) checkRule(c *command.Call, r *lab.Rule) error {
 	return nil
 }
 
-func (l *LabState) faultList(c *command.Call, _ [][]byte) error {
+func (l *State) faultList(c *command.Call, _ [][]byte) error {
 	c.Array(len(l.plan.Rules))
 	for _, r := range l.plan.Rules {
 		held := len(l.parkedBy(r.Name))
@@ -112,17 +113,17 @@ func (l *LabState) faultList(c *command.Call, _ [][]byte) error {
 }
 
 // lift ends what a removed rule still does: its clients are released, and every wait for it ends.
-func (l *LabState) lift(r *lab.Rule) {
+func (l *State) lift(r *lab.Rule) {
 	l.unpark(r.Name, len(l.parkedBy(r.Name)))
 	l.endBarriers(r.Name)
 }
 
 // arm decides whether to look at every request. That is needed while a rule exists, while a key is
 // watched, or while a rule's fault is still to come for a request.
-func (l *LabState) arm() {
+func (l *State) arm() {
 	l.armed = len(l.plan.Rules) > 0 || len(l.history.Globs()) > 0 ||
 		slices.ContainsFunc(l.Clients.Order, isStruck)
 }
 
 // isStruck reports whether the fault of a rule is still to come for the request of c.
-func isStruck(c *Client) bool { f := LabOf(c).Fault; return f != nil && f.Rule != nil }
+func isStruck(c *server.Client) bool { f := Of(c).Fault; return f != nil && f.Rule != nil }

@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -27,9 +28,9 @@ import (
 // DELAY-REPLY sets the barrier of the connection (ioworkers.Conn.Bar). A timer lifts it.
 
 // doWithFaults is Executor.Do, with the fault of a rule that fires for the request.
-func (l *LabState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
+func (l *State) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
 	c := l.Clients.Order[by.Index]
-	if l.armed || LabOf(c).Fault != nil {
+	if l.armed || Of(c).Fault != nil {
 		mark := len(w.Buf)
 		if l.beforeRequest(c, args) {
 			l.Ex.Do(by, args, w)
@@ -48,8 +49,8 @@ func (l *LabState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writ
 
 // beforeRequest finds the rule that fires for a request. It reports whether to execute the request
 // now.
-func (l *LabState) beforeRequest(c *Client, args [][]byte) bool {
-	f := LabOf(c).Fault
+func (l *State) beforeRequest(c *server.Client, args [][]byte) bool {
+	f := Of(c).Fault
 	if f != nil {
 		if f.Decided {
 			f.Decided = false
@@ -57,7 +58,7 @@ func (l *LabState) beforeRequest(c *Client, args [][]byte) bool {
 		}
 		f.Rule = nil
 	}
-	if !l.plan.OnRequests() || ReplicaOf(c) != nil || peerOf(c) != nil {
+	if !l.plan.OnRequests() || server.ReplicaOf(c) != nil || server.PeerOf(c) != nil {
 		return true
 	}
 	q := l.ruleRequest(c, args)
@@ -76,10 +77,10 @@ func (l *LabState) beforeRequest(c *Client, args [][]byte) bool {
 	switch r.Action {
 	case lab.DropBefore:
 		l.noteRule(c, lab.Words(args), lab.NotExecuted)
-		endAfterReply(c, finEnd)
+		endAfterReply(c, server.FinEnd)
 	case lab.ResetBefore:
 		l.noteRule(c, lab.Words(args), lab.NotExecuted)
-		endAfterReply(c, resetEnd)
+		endAfterReply(c, server.ResetEnd)
 	case lab.Error:
 		l.Ex.Refuse(&c.Sess, args, &c.Out, store.Error(r.Text))
 	case lab.Hold, lab.DelayExec:
@@ -91,27 +92,27 @@ func (l *LabState) beforeRequest(c *Client, args [][]byte) bool {
 }
 
 // faulty returns the faults of c, and makes them if c had none yet.
-func faulty(c *Client) *fault {
-	if LabOf(c).Fault == nil {
-		LabOf(c).Fault = &fault{}
+func faulty(c *server.Client) *fault {
+	if Of(c).Fault == nil {
+		Of(c).Fault = &fault{}
 	}
-	return LabOf(c).Fault
+	return Of(c).Fault
 }
 
 // endAfterReply closes c once its output is written.
-func endAfterReply(c *Client, how ending) {
+func endAfterReply(c *server.Client, how server.Ending) {
 	c.Ending = how
 	c.Sess.CloseAfterReply = true
 }
 
 // ruleRequest describes a request in the terms of rules. It returns nil for a request that no rule
 // can match: LAB itself, and commands that MULTI queues.
-func (l *LabState) ruleRequest(c *Client, args [][]byte) *lab.Request {
+func (l *State) ruleRequest(c *server.Client, args [][]byte) *lab.Request {
 	cmd := l.Ex.Table.Lookup(args)
 	if cmd != nil && cmd.Group == labGroup || c.Sess.WouldQueue(cmd) {
 		return nil
 	}
-	q := &lab.Request{Client: c.Sess.ID, Name: c.Sess.Name, Control: LabOf(c).control}
+	q := &lab.Request{Client: c.Sess.ID, Name: c.Sess.Name, Control: Of(c).control}
 	if cmd == nil {
 		q.Calls = []lab.Call{{Cmd: strings.ToLower(string(args[0]))}}
 		return q
@@ -125,7 +126,7 @@ func (l *LabState) ruleRequest(c *Client, args [][]byte) *lab.Request {
 	return q
 }
 
-func (l *LabState) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
+func (l *State) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
 	call := lab.Call{Cmd: cmd.Name, Keys: cmd.AppendSubjects(nil, args)}
 	if l.plan.OnScripts() {
 		call.SHA, call.Body = l.Ex.Scripts.Source(cmd, args)
@@ -139,8 +140,8 @@ func (l *LabState) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
 
 // afterRequest applies the fault to the reply of a request. The reply is in the client's output from
 // mark on. A request that has to wait has no reply yet.
-func (l *LabState) afterRequest(c *Client, mark int) {
-	f := LabOf(c).Fault
+func (l *State) afterRequest(c *server.Client, mark int) {
+	f := Of(c).Fault
 	switch {
 	case c.Sess.Hold == command.Postponed:
 		faulty(c).Decided = true // the request comes again, but rules look at it only once
@@ -151,22 +152,22 @@ func (l *LabState) afterRequest(c *Client, mark int) {
 
 // applyFault applies the action of the rule that fired to the reply. The reply is, or
 // will be, at mark in the client's output. applyFault returns how many of its bytes to keep.
-func (l *LabState) applyFault(c *Client, mark int, reply []byte) int {
-	r := LabOf(c).Fault.Rule
-	LabOf(c).Fault.Rule = nil
+func (l *State) applyFault(c *server.Client, mark int, reply []byte) int {
+	r := Of(c).Fault.Rule
+	Of(c).Fault.Rule = nil
 	if !r.Action.BeforeRun() && r.Action != lab.ErrorAfter { // those have struck before
 		l.Shown.Struck(c.Sess.ID, r, trace.Shown(reply))
 	}
 	switch r.Action {
 	case lab.DropReply:
-		endAfterReply(c, finEnd)
+		endAfterReply(c, server.FinEnd)
 	case lab.ResetAfter:
-		endAfterReply(c, resetEnd)
+		endAfterReply(c, server.ResetEnd)
 	case lab.Cut:
-		endAfterReply(c, finEnd)
+		endAfterReply(c, server.FinEnd)
 		return min(int(r.Bytes), len(reply))
 	case lab.Silent:
-		LabOf(c).Fault.silent = true
+		Of(c).Fault.silent = true
 		c.Sess.Hold, c.Sess.CloseAfterReply = command.Stopped, false
 		c.Sess.Replies = command.ReplyOff // for MONITOR
 	case lab.DelayReply:
@@ -179,22 +180,22 @@ func (l *LabState) applyFault(c *Client, mark int, reply []byte) int {
 }
 
 // delayReply keeps back the output of c from mark on until d has passed.
-func (l *LabState) delayReply(c *Client, mark int, d time.Duration) {
-	f, reply := LabOf(c).Fault, &late{from: mark}
+func (l *State) delayReply(c *server.Client, mark int, d time.Duration) {
+	f, reply := Of(c).Fault, &late{from: mark}
 	f.late = append(f.late, reply)
 	keepBack(c, 0)
 	if len(f.late) == 1 {
 		c.Bar(mark)
 	}
-	reply.timer = l.after(d, func() {
+	reply.timer = l.After(d, func() {
 		reply.due = true
 		l.sendLate(c)
 	})
 }
 
 // sendLate moves the barrier to the oldest reply that is not due yet, or takes it away.
-func (l *LabState) sendLate(c *Client) {
-	f := LabOf(c).Fault
+func (l *State) sendLate(c *server.Client) {
+	f := Of(c).Fault
 	for len(f.late) > 0 && f.late[0].due {
 		f.late[0] = nil
 		f.late = f.late[1:]
@@ -205,5 +206,5 @@ func (l *LabState) sendLate(c *Client) {
 	} else {
 		c.Unbar()
 	}
-	l.wantWrite(c)
+	l.WantWrite(c)
 }

@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"strconv"
@@ -6,6 +6,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // LAB PUSH sends a message that the test has made up. A cluster or a proxy sends such messages to clients, and the
@@ -13,10 +14,10 @@ import (
 
 func pushRows() []command.Row {
 	return []command.Row{
-		LabRow("push", "client:string kind:string [word:string ...]",
+		Row("push", "client:string kind:string [word:string ...]",
 			-4, command.AllowBusy,
 			"O(N) for N clients",
-			"Sends a push message of the test's own. :15 is the number 15.", (*LabState).pushOwn),
+			"Sends a push message of the test's own. :15 is the number 15.", (*State).pushOwn),
 	}
 }
 
@@ -24,7 +25,7 @@ func pushRows() []command.Row {
 // server refuses, as Redis does.
 func MaintRows() []command.Row {
 	return []command.Row{
-		row("client|maint_notifications", "(enabled: ON | OFF) [MOVING-ENDPOINT-TYPE type]",
+		server.Row("client|maint_notifications", "(enabled: ON | OFF) [MOVING-ENDPOINT-TYPE type]",
 			-3, command.NoScript|command.Loading|command.Stale, "connection", labSince,
 			"O(1)",
 			"Accepts messages about maintenance, which LAB PUSH sends.", maintNotifications),
@@ -32,21 +33,21 @@ func MaintRows() []command.Row {
 }
 
 // CLIENT MAINT_NOTIFICATIONS ON | OFF [MOVING-ENDPOINT-TYPE type]
-func maintNotifications(_ *Server, c *command.Call) error {
+func maintNotifications(_ *server.Server, c *command.Call) error {
 	switch {
-	case !is(c.Args[2], "on") && !is(c.Args[2], "off"),
-		len(c.Args) != 3 && (len(c.Args) != 5 || !is(c.Args[3], "moving-endpoint-type")):
-		return errSyntax
+	case !server.Is(c.Args[2], "on") && !server.Is(c.Args[2], "off"),
+		len(c.Args) != 3 && (len(c.Args) != 5 || !server.Is(c.Args[3], "moving-endpoint-type")):
+		return server.ErrSyntax
 	}
 	c.OK()
 	return nil
 }
 
 // LAB PUSH client kind [word ...]
-func (l *LabState) pushOwn(c *command.Call) error {
+func (l *State) pushOwn(c *command.Call) error {
 	const verb = "push"
 	who, words := string(c.Args[2]), c.Args[3:]
-	var to []*Client
+	var to []*server.Client
 	for _, other := range l.Clients.Order {
 		named := isOf(who, other.Sess.Name) || strconv.FormatInt(other.Sess.ID, 10) == who
 		if other.Closed || !named || other == l.Running {
@@ -63,10 +64,10 @@ func (l *LabState) pushOwn(c *command.Call) error {
 	message := ownMessage(words)
 	sent := 0
 	for _, other := range to {
-		if f := LabOf(other).Fault; f != nil && f.silent {
+		if f := Of(other).Fault; f != nil && f.silent {
 			continue
 		}
-		l.pushMessage(other, message)
+		l.PushMessage(other, message)
 		sent++
 	}
 	c.Int(int64(sent))

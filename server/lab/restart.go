@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"bytes"
@@ -25,13 +25,13 @@ type outage struct {
 	reorder bool // the seed chooses which writes stay, whole or a half
 }
 
-func (l *LabState) hasDisk() bool { return l.disk != nil }
+func (l *State) hasDisk() bool { return l.disk != nil }
 
 // loseFiles is the end of the process and of its disk's cache. The server has no files until loadFiles.
-func (l *LabState) loseFiles(lose loss) {
+func (l *State) loseFiles(lose loss) {
 	switch {
 	case lose == loseNothing:
-		l.Persist.AOF.end() // what has arrived in the file stays
+		l.Persist.AOF.End() // what has arrived in the file stays
 		l.disk.Keep()
 	case lose == loseAll:
 		l.disk.Wipe()
@@ -41,12 +41,12 @@ func (l *LabState) loseFiles(lose loss) {
 		l.disk.Lose(l.outage.torn)
 	}
 	l.outage, l.syncing = outage{}, nil
-	l.Persist.startAgain()
+	l.Persist.StartAgain()
 }
 
 // loadFiles loads what the disk has, and compares it with what the server had. A server that cannot load its files
 // ends, as in Redis.
-func (l *LabState) loadFiles() {
+func (l *State) loadFiles() {
 	had := l.stored
 	if had == nil {
 		return
@@ -57,7 +57,7 @@ func (l *LabState) loadFiles() {
 	}
 	if err := l.Persist.Start(); err != nil {
 		l.Log('#', "Starting again after LAB CRASH: %v", err)
-		l.fatal = err
+		l.Fatal = err
 		l.Loop.Stop()
 		return
 	}
@@ -83,7 +83,7 @@ func expireOverdue(db *store.DB) {
 }
 
 // compare tells the log and the doctor of the keys that are not as they were.
-func (l *LabState) compare(had, has *store.DB) {
+func (l *State) compare(had, has *store.DB) {
 	now := maps.Collect(has.Values())
 	for key, v := range had.Values() {
 		found, is := now[key]
@@ -108,7 +108,7 @@ func (l *LabState) compare(had, has *store.DB) {
 }
 
 // logDisk logs a key that is not as it was. until is when the key of the disk expires.
-func (l *LabState) logDisk(db *store.DB, key, why string, until int64) {
+func (l *State) logDisk(db *store.DB, key, why string, until int64) {
 	if l.history.Watched([][]byte{[]byte(key)}) != nil {
 		e := l.newEntry(nil, lab.EventDisk)
 		e.Key, e.DB, e.Outcome, e.Reply, e.To = lab.Printable(key), db.ID, lab.Executed, why, until
@@ -138,22 +138,22 @@ func fields(v store.Value) map[string]string {
 }
 
 // pace makes the fsync of everysec take as long as LAB DISK SLOW says.
-func (l *LabState) pace(w *aof.Writer) {
-	w.Begin(l.Persist.now())
-	w.Elsewhere, w.Wake, w.Hurry = nil, func() { l.Persist.flush() }, l.endSync
+func (l *State) pace(w *aof.Writer) {
+	w.Begin(l.Persist.Now())
+	w.Elsewhere, w.Wake, w.Hurry = nil, func() { l.Persist.Flush() }, l.endSync
 	if l.disk.SlowBy(disk.OpFsync) > 0 {
 		w.Elsewhere = l.syncLater
 	}
 }
 
 // syncLater ends an fsync by the lab's clock.
-func (l *LabState) syncLater(job func()) {
+func (l *State) syncLater(job func()) {
 	l.syncing = job
-	l.after(time.Duration(l.disk.SlowBy(disk.OpFsync))*time.Millisecond, func() { l.endSync() })
+	l.After(time.Duration(l.disk.SlowBy(disk.OpFsync))*time.Millisecond, func() { l.endSync() })
 }
 
 // endSync ends the slow fsync that is under way, if there is one. Somebody may wait for it on this goroutine.
-func (l *LabState) endSync() {
+func (l *State) endSync() {
 	if l.syncing == nil {
 		return
 	}
@@ -163,14 +163,14 @@ func (l *LabState) endSync() {
 }
 
 // beside calls fn, which uses the disk in the background: the loop does not stand still meanwhile.
-func (l *LabState) beside(fn func()) {
+func (l *State) beside(fn func()) {
 	l.took += l.disk.Slept()
 	fn()
 	l.disk.Slept()
 }
 
 // isBehind reports whether the loop stood still for a slow disk, and the clock has not moved yet.
-func (l *LabState) isBehind() bool {
+func (l *State) isBehind() bool {
 	if !l.hasDisk() {
 		return false
 	}
@@ -179,7 +179,7 @@ func (l *LabState) isBehind() bool {
 }
 
 // diskTook moves the clock by the time for which the loop stood still.
-func (l *LabState) diskTook() {
+func (l *State) diskTook() {
 	if !l.isBehind() {
 		return
 	}

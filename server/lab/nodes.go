@@ -1,9 +1,10 @@
-package server
+package lab
 
 import (
 	"fmt"
 
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // What the lab knows of the nodes of a process: masters, their replicas, and the links between them. A link is a client
@@ -11,47 +12,47 @@ import (
 // it.
 
 // hookLinks makes links and streams of replication obey the lab.
-func (l *LabState) hookLinks(h *linkHooks) {
-	h.Refuses = func(c *Client) error {
+func (l *State) hookLinks(h *server.LinkHooks) {
+	h.Refuses = func(c *server.Client) error {
 		if l.holdsStream(c) {
 			return errHeld
 		}
 		return nil
 	}
-	h.heard = func() {
+	h.Heard = func() {
 		if l.Clock.Rate != 1 {
 			l.hearLinks()
 		}
 	}
-	h.streamEnd, h.passEnds, h.asked = l.streamEnd, l.mark, l.delayKeys
-	h.cuts, h.begun, h.up, h.promoted, h.demoted = l.cutsLink, l.setMuted, l.noteSynced, l.notePromoted, l.noteDemoted
-	h.down = func() { l.noteLink(lab.LinkDown, l.Follow.port) }
-	h.waitsOn, h.name, h.realTime = awaitsLab, l.linkName, true
+	h.StreamEnd, h.PassEnds, h.Asked = l.streamEnd, l.mark, l.delayKeys
+	h.Cuts, h.Begun, h.Up, h.Promoted, h.Demoted = l.cutsLink, l.setMuted, l.noteSynced, l.notePromoted, l.noteDemoted
+	h.Down = func() { l.noteLink(lab.LinkDown, l.Follow.Port) }
+	h.WaitsOn, h.Name, h.RealTime = awaitsLab, l.linkName, true
 }
 
 // awaitsLab reports whether c waits for a verb that does not end with the role of its server.
-func awaitsLab(c *Client) bool {
+func awaitsLab(c *server.Client) bool {
 	last := c.Sess.Last
-	return LabOf(c).control && last != nil && last.Group == labGroup && last.Name != "lab|replication"
+	return Of(c).control && last != nil && last.Group == labGroup && last.Name != "lab|replication"
 }
 
 // linkName is the name of a link on one of its sides. to says what is on the other side.
-func (l *LabState) linkName(to string, port int) string {
+func (l *State) linkName(to string, port int) string {
 	return fmt.Sprintf("%s-%d", to, port)
 }
 
 // cutsLink reports whether the network holds up the link of this replica to its master.
-func (l *LabState) cutsLink(port int) bool {
+func (l *State) cutsLink(port int) bool {
 	return l.blackhole || len(l.partitions) > 0 && l.hides(l.linkName("master", port))
 }
 
 // cutsOff reports whether the network keeps this node from another one.
-func (l *LabState) cutsOff(other *LabState) bool {
+func (l *State) cutsOff(other *State) bool {
 	return l.blackhole || l.hides(l.linkName("master", other.PeerPort)) || l.hides(l.linkName("replica", other.PeerPort))
 }
 
 // nodes returns all nodes that began with the same master, which is the first.
-func (l *LabState) nodes() (all []*LabState) {
+func (l *State) nodes() (all []*State) {
 	for _, s := range l.All {
 		if s.Group == l.Group {
 			all = append(all, s)
@@ -61,8 +62,8 @@ func (l *LabState) nodes() (all []*LabState) {
 }
 
 // neighbour returns another node of the process, nil if none has this address.
-func (l *LabState) neighbour(host string, port int) *LabState {
-	if peer := peerAt(l.Role, host, port); peer != nil {
+func (l *State) neighbour(host string, port int) *State {
+	if peer := server.PeerAt(l.Role, host, port); peer != nil {
 		return l.All[peer.OneIf-1]
 	}
 	return nil
@@ -70,12 +71,12 @@ func (l *LabState) neighbour(host string, port int) *LabState {
 
 // hearLinks is called when the clock has leapt. It leaves no time for acknowledgements, so a link of the process that
 // works in real time counts as heard.
-func (l *LabState) hearLinks() {
+func (l *State) hearLinks() {
 	for _, c := range l.Replicas.All {
-		from, rep := peerOf(c), ReplicaOf(c)
-		if from != nil && l.Ex.Now.Mono-rep.told < linkSilence && !c.Muted && !l.holdsStream(c) &&
+		from, rep := server.PeerOf(c), server.ReplicaOf(c)
+		if from != nil && l.Ex.Now.Mono-rep.Told < linkSilence && !c.Muted && !l.holdsStream(c) &&
 			!l.All[from.OneIf-1].linkCut.Load() {
-			rep.heard = l.Replicas.now()
+			rep.Heard = l.Replicas.Now()
 		}
 	}
 }
@@ -84,7 +85,7 @@ func (l *LabState) hearLinks() {
 const linkSilence = 5_000_000_000
 
 // effect is the place in the stream after what was done last: see lab.Entry.
-func (l *LabState) effect() int64 {
+func (l *State) effect() int64 {
 	if l.Follow.Host != "" {
 		return l.Replicas.Stream.Offset
 	}
@@ -92,48 +93,48 @@ func (l *LabState) effect() int64 {
 }
 
 // numberAt returns the number of the node with a port, 0 if it is none of this process.
-func (l *LabState) numberAt(port int) int {
-	if peer := l.neighbour(PeerHost, port); peer != nil {
+func (l *State) numberAt(port int) int {
+	if peer := l.neighbour(server.PeerHost, port); peer != nil {
 		return peer.OneIf
 	}
 	return 0
 }
 
 // noteRole adds an entry about the role of this node, or about its link.
-func (l *LabState) noteRole(event, what string, port int, id string) {
+func (l *State) noteRole(event, what string, port int, id string) {
 	e := l.newEntry(nil, event)
 	e.Outcome, e.Reply, e.Peer, e.ReplID = lab.Executed, what, l.numberAt(port), id
 	l.history.Add(e)
 }
 
-func (l *LabState) noteLink(what string, port int) {
+func (l *State) noteLink(what string, port int) {
 	l.noteRole(lab.EventLink, what, port, "")
 }
 
 // noteSynced is called when the link to the master is up.
-func (l *LabState) noteSynced(full bool) {
+func (l *State) noteSynced(full bool) {
 	how := lab.SyncedPartial
 	if full {
 		how = lab.SyncedFull
 	}
-	l.linkCut.Store(l.cutsLink(l.Follow.port))
-	l.noteRole(lab.EventSynced, how, l.Follow.port, l.Replicas.Stream.ID)
+	l.linkCut.Store(l.cutsLink(l.Follow.Port))
+	l.noteRole(lab.EventSynced, how, l.Follow.Port, l.Replicas.Stream.ID)
 	if l.Cfg.Replicas > 0 {
-		l.doctor.Synced(l.numberAt(l.Follow.port)-1, l.Replicas.Stream.ID, l.KS.Now, full)
+		l.doctor.Synced(l.numberAt(l.Follow.Port)-1, l.Replicas.Stream.ID, l.KS.Now, full)
 	}
 }
 
 // notePromoted is called before a replica becomes a master.
-func (l *LabState) notePromoted() {
-	l.noteRole(lab.EventPromoted, "", l.Follow.port, l.Replicas.Stream.ID)
+func (l *State) notePromoted() {
+	l.noteRole(lab.EventPromoted, "", l.Follow.Port, l.Replicas.Stream.ID)
 	if l.Cfg.Replicas > 0 {
-		l.doctor.Promoted(l.numberAt(l.Follow.port)-1, l.Replicas.Stream.Offset, l.KS.Now)
+		l.doctor.Promoted(l.numberAt(l.Follow.Port)-1, l.Replicas.Stream.Offset, l.KS.Now)
 	}
 }
 
 // noteDemoted is called before a master becomes a replica of the node with a port. A server that starts as a replica
 // was no master.
-func (l *LabState) noteDemoted(port int) {
+func (l *State) noteDemoted(port int) {
 	if l.Cfg.ReplicaOf != "" {
 		return
 	}
@@ -145,7 +146,7 @@ func (l *LabState) noteDemoted(port int) {
 }
 
 // node describes this node for an exported log.
-func (l *LabState) node() *lab.Node {
+func (l *State) node() *lab.Node {
 	if l.Cfg.Replicas == 0 {
 		return nil
 	}

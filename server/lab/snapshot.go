@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"maps"
@@ -22,15 +22,15 @@ func snapshotRows() []command.Row {
 		wordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)",
 			-2, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
 			"Saves or restores all keys, scripts and functions under a name.",
-			labWord{"SAVE", 1, 1, 0, (*LabState).snapshotSave}, // inside a script it would save half of the script's changes
-			labWord{"RESTORE", 1, 1, 0, (*LabState).snapshotRestore},
-			labWord{"DEL", 1, 1, command.AllowBusy, (*LabState).snapshotDel},
-			labWord{"LIST", 0, 0, command.AllowBusy, (*LabState).snapshotList}),
+			labWord{"SAVE", 1, 1, 0, (*State).snapshotSave}, // inside a script it would save half of the script's changes
+			labWord{"RESTORE", 1, 1, 0, (*State).snapshotRestore},
+			labWord{"DEL", 1, 1, command.AllowBusy, (*State).snapshotDel},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*State).snapshotList}),
 	}
 }
 
-func (l *LabState) snapshotSave(c *command.Call, args [][]byte) error {
-	if l.isLoading() {
+func (l *State) snapshotSave(c *command.Call, args [][]byte) error {
+	if l.IsLoading() {
 		return c.Ex.Table.ErrLoading()
 	}
 	if l.snapshots == nil {
@@ -41,8 +41,8 @@ func (l *LabState) snapshotSave(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (l *LabState) snapshotRestore(c *command.Call, args [][]byte) error {
-	if l.isLoading() {
+func (l *State) snapshotRestore(c *command.Call, args [][]byte) error {
+	if l.IsLoading() {
 		return c.Ex.Table.ErrLoading()
 	}
 	saved := l.snapshots[string(args[0])]
@@ -54,7 +54,7 @@ func (l *LabState) snapshotRestore(c *command.Call, args [][]byte) error {
 	}
 	l.Ex.ReplaceKeys(saved.keys)
 	l.Ex.Scripts.LoadCode(saved.code)
-	l.Follow.diverge()
+	l.Follow.Diverge()
 	l.doctor.Restreams()
 	l.doctorLost()
 	l.logEvent(lab.EventRestore, "")
@@ -62,7 +62,7 @@ func (l *LabState) snapshotRestore(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (l *LabState) snapshotDel(c *command.Call, args [][]byte) error {
+func (l *State) snapshotDel(c *command.Call, args [][]byte) error {
 	name := string(args[0])
 	if l.snapshots[name] == nil {
 		return errNoSnapshot("del", args[0])
@@ -76,7 +76,7 @@ func errNoSnapshot(verb string, name []byte) error {
 	return labError("snapshot "+verb, "no snapshot is named '%s'", name)
 }
 
-func (l *LabState) snapshotList(c *command.Call, _ [][]byte) error {
+func (l *State) snapshotList(c *command.Call, _ [][]byte) error {
 	c.Array(len(l.snapshots))
 	for _, name := range slices.Sorted(maps.Keys(l.snapshots)) {
 		saved := l.snapshots[name]

@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // Where the lab meets the rest of the server. install sets hooks and becomes the executor's observer:
@@ -13,7 +14,7 @@ import (
 //	the hook      runs                    the lab's function               does
 //	do            for each request        doWithFaults (lab_request.go)    faults of requests
 //	goOn          after a client's wait   executeAndRead (lab_clock.go)    what it sent meanwhile
-//	runTimers     once in a pass          catchUp (lab_clock.go)           deadlines, one by one
+//	RunTimers     once in a pass          catchUp (lab_clock.go)           deadlines, one by one
 //	accept        for a listener          acceptUnlessBlackhole (lab_net.go)
 //	resume        reply after a wait      resumeWithFault                  faults of that reply
 //	ServeOthers   during a slow script    serveOthersOfLab                 LAB CRASH, LAB HOLD WAIT
@@ -27,33 +28,33 @@ import (
 // A fault concerns one connection. No other client ever waits for it.
 
 // install sets the hooks and the observer. It runs for every new executor.
-func (l *LabState) install() error {
+func (l *State) install() error {
 	h := &l.Hooks
-	h.Do, h.goOn, h.runTimers, h.accept = l.doWithFaults, l.executeAndRead, l.catchUp, l.acceptUnlessBlackhole
-	h.resume, h.ServeOthers, h.deaf = l.resumeWithFault, l.serveOthersOfLab, l.refuses
+	h.Do, h.GoOn, h.RunTimers, h.Accept = l.doWithFaults, l.executeAndRead, l.catchUp, l.acceptUnlessBlackhole
+	h.Resume, h.ServeOthers, h.Deaf = l.resumeWithFault, l.serveOthersOfLab, l.refuses
 	l.Ex.Observer = l
 	l.Loop.AfterSleep(l.BeginPass)
 	return nil
 }
 
-// LabHooks let somebody see what the lab sees.
-type LabHooks struct {
+// Hooks let somebody see what the lab sees.
+type Hooks struct {
 	Struck  func(client int64, r *lab.Rule, what string) // what is the request, reply or message that r strikes
 	Expired func(key string)
 }
 
 // KeepConfig notes the configuration that LAB RESET goes back to.
-func (l *LabState) KeepConfig() {
+func (l *State) KeepConfig() {
 	l.config = l.Cfg.Clone()
 }
 
 // mem returns the bytes that the rules and the log take.
-func (l *LabState) mem() int { return l.plan.Mem() + l.history.Mem() }
+func (l *State) mem() int { return l.plan.Mem() + l.history.Mem() }
 
 // Part is the place of the lab in a pass. Most of what it does replaces something: see install.
-func (l *LabState) Part() Part {
-	return Part{
-		Self: l, Installed: l.install, Joined: l.setMuted, configured: l.configured, memory: l.mem, End: l.closeLingering,
+func (l *State) Part() server.Part {
+	return server.Part{
+		Self: l, Installed: l.install, Joined: l.setMuted, Configured: l.configured, Memory: l.mem, End: l.closeLingering,
 	}
 }
 
@@ -70,13 +71,13 @@ type labClient struct {
 // labKey is where a client keeps what the lab knows of it.
 type labKey struct{}
 
-// LabOf returns what the lab knows of c.
-func LabOf(c *Client) *labClient {
-	if known := c.attached(labKey{}); known != nil {
+// Of returns what the lab knows of c.
+func Of(c *server.Client) *labClient {
+	if known := c.Attached(labKey{}); known != nil {
 		return known.(*labClient)
 	}
 	known := &labClient{}
-	c.attach(labKey{}, known)
+	c.Attach(labKey{}, known)
 	return known
 }
 
@@ -101,60 +102,60 @@ type late struct {
 	timer *reactor.Timer
 }
 
-// resumeWithFault is resumeBlocked. If a rule fired for the command that was blocked, the reply has a fault.
-func (l *LabState) resumeWithFault(c *Client, reply []byte) {
+// resumeWithFault is ResumeBlocked. If a rule fired for the command that was blocked, the reply has a fault.
+func (l *State) resumeWithFault(c *server.Client, reply []byte) {
 	l.callOffRelay(c)
-	if LabOf(c).Fault == nil || LabOf(c).Fault.Rule == nil {
-		l.resumeBlocked(c, reply)
+	if Of(c).Fault == nil || Of(c).Fault.Rule == nil {
+		l.ResumeBlocked(c, reply)
 		return
 	}
 	reply = reply[:l.applyFault(c, len(c.Out.Buf), reply)]
 	switch {
-	case LabOf(c).Fault.silent: // it stays stopped
-		if c.timer != nil {
-			l.timers.Cancel(c.timer)
-			c.timer = nil
+	case Of(c).Fault.silent: // it stays stopped
+		if c.Timer != nil {
+			l.Timers.Cancel(c.Timer)
+			c.Timer = nil
 		}
 	case c.Sess.CloseAfterReply:
-		l.stopHolding(c)
-		l.watchInput(c)
-		l.send(c, reply)
+		l.StopHolding(c)
+		l.WatchInput(c)
+		l.Send(c, reply)
 	default:
-		l.push(c, reply)
-		l.release(c)
+		l.Push(c, reply)
+		l.Release(c)
 	}
 }
 
-// serveOthersOfLab is processEventsWhileBlocked. If this pass got a LAB CRASH, the script is cut, and the crash comes
+// serveOthersOfLab is ProcessEventsWhileBlocked. If this pass got a LAB CRASH, the script is cut, and the crash comes
 // next. One that keeps the keys waits for a script that has changed them. A LAB HOLD WAIT may time out, although no
 // other timer runs.
-func (l *LabState) serveOthersOfLab() (stop bool) {
+func (l *State) serveOthersOfLab() (stop bool) {
 	switch end := l.crashing; {
 	case end == nil:
 	case l.keepsKeys(end.lose) && l.Ex.HasHalf():
 		for _, c := range end.by { // the reply comes after the crash
-			c.protected = true
-			l.unqueue(c)
+			c.Protected = true
+			l.Unqueue(c)
 		}
 	default:
-		l.Running.Ending = resetEnd
-		l.close(l.Running)
+		l.Running.Ending = server.ResetEnd
+		l.Close(l.Running)
 		l.Deferred = slices.Insert(l.Deferred, 0, l.crash)
 		l.Loop.Post(func() {}) // requests of the program around may be left for the next pass
 		return true
 	}
 	l.endOverdue()
-	return l.processEventsWhileBlocked()
+	return l.ProcessEventsWhileBlocked()
 }
 
 // Left forgets a client that has gone.
-func (l *LabState) Left(sess *command.Session) {
-	c := l.Clients.of(sess)
+func (l *State) Left(sess *command.Session) {
+	c := l.Clients.Of(sess)
 	if c == nil {
 		return // an internal request that had ended before
 	}
 	l.callOffRelay(c)
-	if c.internal != nil {
+	if c.Internal != nil {
 		return
 	}
 	l.doctor.Disconnected(sess.ID, l.KS.Now)
@@ -163,29 +164,29 @@ func (l *LabState) Left(sess *command.Session) {
 }
 
 // callOffRelay tells other masters that c no longer waits for their replies.
-func (l *LabState) callOffRelay(c *Client) {
-	if LabOf(c).relay != nil {
-		LabOf(c).relay.callOff()
+func (l *State) callOffRelay(c *server.Client) {
+	if Of(c).relay != nil {
+		Of(c).relay.callOff()
 	}
 }
 
 // forgetFault ends what rules still do to a client that has gone.
-func (l *LabState) forgetFault(c *Client) {
-	f := LabOf(c).Fault
+func (l *State) forgetFault(c *server.Client) {
+	f := Of(c).Fault
 	if f == nil {
 		return
 	}
 	if f.parked && f.Rule != nil { // else LAB RESET forgot the rule
 		l.noteRule(c, f.words, lab.NotExecuted)
-		l.parked = slices.DeleteFunc(l.parked, func(p *Client) bool { return p == c })
+		l.parked = slices.DeleteFunc(l.parked, func(p *server.Client) bool { return p == c })
 	}
 	if f.timer != nil {
-		l.timers.Cancel(f.timer)
+		l.Timers.Cancel(f.timer)
 	}
 	for _, reply := range f.late {
-		l.timers.Cancel(reply.timer)
+		l.Timers.Cancel(reply.timer)
 	}
 	for push := range f.pushes {
-		l.timers.Cancel(push.timer)
+		l.Timers.Cancel(push.timer)
 	}
 }

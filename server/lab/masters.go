@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"bytes"
@@ -8,18 +8,19 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 func mastersRows() []command.Row {
 	return []command.Row{
-		LabRow("all", "verb:string [argument:string ...]",
+		Row("all", "verb:string [argument:string ...]",
 			-2, command.AllowBusy,
 			"Depends on the verb.",
-			"Executes a verb on every master of the process.", (*LabState).relayToAll),
-		LabRow("master", "master:integer verb:string [argument:string ...]",
+			"Executes a verb on every master of the process.", (*State).relayToAll),
+		Row("master", "master:integer verb:string [argument:string ...]",
 			-2, command.AllowBusy,
 			"Depends on the verb.",
-			"Executes a verb on one master of the process.", (*LabState).relayToMaster),
+			"Executes a verb on one master of the process.", (*State).relayToMaster),
 	}
 }
 
@@ -28,28 +29,28 @@ func mastersRows() []command.Row {
 //
 //	by: LAB ALL CLOCK ...      home                 master 2             master 3
 //	   │ Await                  │ internal requests, one to home itself
-//	   │                        ├── sendTo ───────────>│                    │
-//	   │                        ├── sendTo ────────────────────────────────>│
+//	   │                        ├── SendTo ───────────>│                    │
+//	   │                        ├── SendTo ────────────────────────────────>│
 //	   │                        │<── post(arrived) ────┘                    │
 //	   │<── Answer, the last ───┤<── post(arrived) ─────────────────────────┘
 type relay struct {
-	home     *LabState
-	by       *Client
-	requests []*InternalRequest
+	home     *State
+	by       *server.Client
+	requests []*server.InternalRequest
 	replies  [][]byte
 	missing  int
 	finish   func() // called once all replies are there
 	closes   bool   // the client is closed after the reply
 }
 
-func (l *LabState) relayToAll(c *command.Call) error {
+func (l *State) relayToAll(c *command.Call) error {
 	if len(c.Args) == 2 {
 		return labError("all", "verb is missing")
 	}
 	return l.relay(c, "all", l.All, c.Args[2:])
 }
 
-func (l *LabState) relayToMaster(c *command.Call) error {
+func (l *State) relayToMaster(c *command.Call) error {
 	if len(c.Args) < 4 {
 		return labError("master", "%s is missing", [2]string{"master", "verb"}[len(c.Args)-2])
 	}
@@ -65,8 +66,8 @@ func (l *LabState) relayToMaster(c *command.Call) error {
 
 // relay sends verb to the masters. This server checks the caller's permission, because the others do
 // not know the caller.
-func (l *LabState) relay(c *command.Call, how string, to []*LabState, verb [][]byte) error {
-	if is(verb[0], "all") || is(verb[0], "master") || is(verb[0], "verdict") {
+func (l *State) relay(c *command.Call, how string, to []*State, verb [][]byte) error {
+	if server.Is(verb[0], "all") || server.Is(verb[0], "master") || server.Is(verb[0], "verdict") {
 		return labError(how, "expects a verb for a single master, not '%s'", printable(verb[0]))
 	}
 	args := [][]byte{[]byte("LAB")}
@@ -79,9 +80,9 @@ func (l *LabState) relay(c *command.Call, how string, to []*LabState, verb [][]b
 	all := how == "all"
 	r := &relay{home: l, by: l.Running}
 	r.finish = func() { r.answerReplies(all) }
-	r.send(c, to, func() *InternalRequest {
-		v := &InternalRequest{
-			Args: slices.Clone(args), note: &labRequest{together: all, toAll: all && r.by.internal == nil},
+	r.send(c, to, func() *server.InternalRequest {
+		v := &server.InternalRequest{
+			Args: slices.Clone(args), Note: &labRequest{together: all, toAll: all && r.by.Internal == nil},
 		}
 		v.Sess.Proto = c.Sess.Proto
 		return v
@@ -90,21 +91,21 @@ func (l *LabState) relay(c *command.Call, how string, to []*LabState, verb [][]b
 }
 
 // send sends a request to each master. The client waits.
-func (r *relay) send(c *command.Call, to []*LabState, request func() *InternalRequest) {
+func (r *relay) send(c *command.Call, to []*State, request func() *server.InternalRequest) {
 	r.missing, r.replies = len(to), make([][]byte, len(to))
 	r.begin(c)
 	for i, m := range to {
 		v := request()
 		v.Done = func(reply []byte) {
-			r.home.Inbox.post(func() { r.arrived(i, reply) })
+			r.home.Inbox.Post(func() { r.arrived(i, reply) })
 		}
 		if m == r.home {
 			note := NoteOf(v)
 			note.Own = r
-			v.note = &note
+			v.Note = &note
 		}
 		r.requests = append(r.requests, v)
-		v.sendTo(m.Server)
+		v.SendTo(m.Server)
 	}
 }
 
@@ -117,23 +118,23 @@ type labRequest struct {
 }
 
 // NoteOf returns what the lab knows of an internal request, nil for none.
-func NoteOf(v *InternalRequest) labRequest {
-	if v == nil || v.note == nil {
+func NoteOf(v *server.InternalRequest) labRequest {
+	if v == nil || v.Note == nil {
 		return labRequest{}
 	}
-	return *v.note.(*labRequest)
+	return *v.Note.(*labRequest)
 }
 
 // begin lets the client wait for the answer of r.
 func (r *relay) begin(c *command.Call) {
-	LabOf(r.by).relay = r
+	Of(r.by).relay = r
 	c.Await((*resp.Writer).NullArray)
 }
 
 // arrived handles the reply of one master. CLIENT UNBLOCK may have ended the client's wait before, or
 // the client may have gone.
 func (r *relay) arrived(i int, reply []byte) {
-	if LabOf(r.by).relay != r {
+	if Of(r.by).relay != r {
 		return
 	}
 	r.replies[i] = reply
@@ -156,43 +157,43 @@ func (r *relay) answerReplies(array bool) {
 
 // answer ends the wait of the client, unless it has ended already.
 func (r *relay) answer(write func(*resp.Writer)) {
-	if LabOf(r.by).relay != r {
+	if Of(r.by).relay != r {
 		return
 	}
-	LabOf(r.by).relay = nil
+	Of(r.by).relay = nil
 	r.home.Ex.Answer(&r.by.Sess, write)
-	if r.closes && r.by.internal == nil {
+	if r.closes && r.by.Internal == nil {
 		r.by.Sess.CloseAfterReply = true
 	}
 }
 
 // callOff tells the masters that the client no longer waits.
 func (r *relay) callOff() {
-	LabOf(r.by).relay = nil
+	Of(r.by).relay = nil
 	for _, v := range r.requests {
-		v.callOff()
+		v.CallOff()
 	}
 }
 
 // caller returns the connection of this server that the verb under way came over. It is nil for a
 // request of the program around, of another master's client, or of a client that has gone.
-func (l *LabState) caller() *Client {
-	if l.Running == nil || l.Running.internal == nil {
+func (l *State) caller() *server.Client {
+	if l.Running == nil || l.Running.Internal == nil {
 		return l.Running
 	}
-	if r := NoteOf(l.Running.internal).Own; r != nil && LabOf(r.by).relay == r && r.by.internal == nil {
+	if r := NoteOf(l.Running.Internal).Own; r != nil && Of(r.by).relay == r && r.by.Internal == nil {
 		return r.by
 	}
 	return nil
 }
 
 // closeCaller closes the caller's connection after its reply.
-func (l *LabState) closeCaller() {
+func (l *State) closeCaller() {
 	switch c := l.caller(); {
 	case c == nil:
 	case c == l.Running:
 		c.Sess.CloseAfterReply = true
 	default:
-		LabOf(c).relay.closes = true
+		Of(c).relay.closes = true
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"slices"
@@ -8,12 +8,13 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
 // crash is a LAB CRASH. It happens once the commands of its pass are executed.
 type crash struct {
-	by   []*Client // get a reply
+	by   []*server.Client // get a reply
 	down time.Duration
 	lose loss
 }
@@ -29,15 +30,15 @@ const (
 
 func crashRows() []command.Row {
 	return []command.Row{
-		LabRow("crash", "[DOWN milliseconds] [LOSE (UNSYNCED | ALL | NOTHING)]",
+		Row("crash", "[DOWN milliseconds] [LOSE (UNSYNCED | ALL | NOTHING)]",
 			-2, 0,
 			"O(N) where N is the number of keys and connections",
-			"Restarts the server as if its process had been killed.", (*LabState).crashCommand),
+			"Restarts the server as if its process had been killed.", (*State).crashCommand),
 	}
 }
 
 // crashCommand replies. The connection that it came over closes after that.
-func (l *LabState) crashCommand(c *command.Call) error {
+func (l *State) crashCommand(c *command.Call) error {
 	end := crash{lose: loseAll}
 	if l.disk != nil {
 		end.lose = loseUnsynced
@@ -83,14 +84,14 @@ func (l *LabState) crashCommand(c *command.Call) error {
 
 // locksOut reports whether, without its connections, nothing could reach the lab as far as it knows:
 // no other master stays up, and LAB CRASH came over a connection.
-func (l *LabState) locksOut() bool {
+func (l *State) locksOut() bool {
 	switch {
 	case l.Cfg.LabHTTP != "" || l.Cfg.Watch != "":
 		return false
 	case len(l.All) == 1:
 		return l.caller() != nil
 	}
-	return NoteOf(l.Running.internal).toAll
+	return NoteOf(l.Running.Internal).toAll
 }
 
 func (end *crash) option(word string, arg []byte, longest int64, onDisk bool) error {
@@ -123,7 +124,7 @@ func (end *crash) option(word string, arg []byte, longest int64, onDisk bool) er
 // disk. That is neither scripts nor what CONFIG SET and ACL SETUSER have changed.
 //
 // Without DOWN the server never stops listening. A client that connects again after its reset always succeeds.
-func (l *LabState) crash() {
+func (l *State) crash() {
 	switch {
 	case l.crashing == nil: // a script was cut, so it has come before its turn
 		return
@@ -132,12 +133,12 @@ func (l *LabState) crash() {
 		return
 	}
 	l.Ex.Tracking.Broadcast()
-	if !l.Persist.flush() { // a caller gets the replies of this pass
+	if !l.Persist.Flush() { // a caller gets the replies of this pass
 		return
 	}
 	end := l.crashing
 	l.crashing = nil
-	l.handshakes.drop()
+	l.Handshakes.Drop()
 	for _, c := range l.Clients.Order {
 		if slices.Contains(end.by, c) {
 			l.Ex.Leave(&c.Sess)
@@ -146,60 +147,60 @@ func (l *LabState) crash() {
 		}
 	}
 	for _, c := range end.by { // a script may have kept it waiting
-		c.protected = false
-		l.wantWrite(c)
+		c.Protected = false
+		l.WantWrite(c)
 	}
-	l.pausing.endAll()
+	l.Pausing.EndAll()
 	clear(l.Resumed)
 	l.Resumed = l.Resumed[:0]
 	l.startAgain(end.lose)
-	if end.down > 0 || l.Cfg.TLSPort != 0 && !l.handshakes.configure(false) {
-		l.Listeners.refuse()
+	if end.down > 0 || l.Cfg.TLSPort != 0 && !l.Handshakes.Configure(false) {
+		l.Listeners.Refuse()
 	}
-	l.Listeners.resetWaiting()
+	l.Listeners.ResetWaiting()
 	if l.down != nil { // a new DOWN replaces the old one
-		l.timers.Cancel(l.down)
+		l.Timers.Cancel(l.down)
 		l.down = nil
 	}
 	l.logEvent(lab.EventCrash, [...]string{lab.KeysKept, lab.KeysOnDisk, ""}[end.lose])
 	if end.down > 0 {
-		l.down = l.after(end.down, l.comeUp)
+		l.down = l.After(end.down, l.comeUp)
 	} else {
 		l.comeUp()
 	}
-	if l.fatal != nil {
+	if l.Fatal != nil {
 		return
 	}
 	l.Log('*', "LAB CRASH: all connections are reset, and the server has started again")
-	l.write()
+	l.Write()
 	for _, c := range end.by {
-		if !c.Closed && LabOf(c).relay == nil { // the reply of a relay comes later
-			l.close(c)
+		if !c.Closed && Of(c).relay == nil { // the reply of a relay comes later
+			l.Close(c)
 		}
 	}
-	l.freeClosed()
+	l.FreeClosed()
 }
 
 // keepsKeys reports whether the keys in memory outlive a crash. An append only file has what has arrived in it, so they
 // are loaded from there.
-func (l *LabState) keepsKeys(lose loss) bool {
+func (l *State) keepsKeys(lose loss) bool {
 	return lose == loseNothing && !(l.disk != nil && l.Cfg.AppendOnly)
 }
 
 // startAgain makes the state that New makes, except for listeners and clients.
-func (l *LabState) startAgain(lose loss) {
-	l.Follow.stop()
-	l.Role.failover = failover{s: l.Role}
-	if l.Persist.Stopping.on {
-		l.Persist.Stopping.cancel()
+func (l *State) startAgain(lose loss) {
+	l.Follow.Stop()
+	l.Role.Failover = server.Failover{S: l.Role}
+	if l.Persist.Stopping.On {
+		l.Persist.Stopping.Cancel()
 	}
 	if l.Persist.Loads() {
-		l.Persist.endLoading()
+		l.Persist.EndLoading()
 		l.NotifyLoaded()
 	}
-	l.Persist.abortBackground()
-	l.Replicas.startAgain()
-	l.Persist.background = background{took: -1}
+	l.Persist.AbortBackground()
+	l.Replicas.StartAgain()
+	l.Persist.Background = server.Background{Took: -1}
 	var code command.Code
 	l.doctor.Restreams()
 	switch {
@@ -207,38 +208,38 @@ func (l *LabState) startAgain(lose loss) {
 		if l.stored == nil {
 			l.stored = l.KS
 		}
-		l.KS = newKeyspace(l.Cfg)
+		l.KS = server.NewKeyspace(l.Cfg)
 		l.doctor.Restarted()
 	case l.keepsKeys(lose):
 		code.Libraries = l.Ex.Scripts.Code().Libraries
 		l.KS.Stats = store.Stats{}
 	default:
-		l.KS = newKeyspace(l.Cfg)
+		l.KS = server.NewKeyspace(l.Cfg)
 		l.doctorLost()
 	}
 	if l.disk != nil {
 		l.loseFiles(lose)
 	}
-	l.admin.migrate.closeFirst(len(l.admin.migrate))
+	l.admin.Migrate.CloseFirst(len(l.admin.Migrate))
 	l.restoreConfig()
-	l.handshakes.config = nil // listen reads the files again
+	l.Handshakes.Config = nil // listen reads the files again
 	if err := l.NewExecutor(l.Ex.Clock); err != nil {
 		l.Log('#', "Starting again after LAB CRASH: %v", err)
 	}
 	l.Ex.Scripts.LoadCode(code)
-	l.Recorder.into(l.Trace)
-	l.Stats, l.Figures.rates, l.Figures.runID = Stats{}, rates{}, newRunID()
-	l.debugging, l.attack, l.Persist.AOF.slow = debugging{}, 0, 0
-	l.Figures.start, l.Figures.Started, l.Figures.peakMem = l.Now, l.KS.Now, l.Figures.usedMemory()
-	l.Clients.setOutputTrigger()
-	l.Clients.setMemoryLimits()
+	l.Recorder.Into(l.Trace)
+	l.Stats, l.Figures.Rates, l.Figures.RunID = server.Stats{}, server.Rates{}, server.NewRunID()
+	l.Debugging, l.Attack, l.Persist.AOF.Slow = server.Debugging{}, 0, 0
+	l.Figures.Start, l.Figures.Started, l.Figures.PeakMem = l.Now, l.KS.Now, l.Figures.UsedMemory()
+	l.Clients.SetOutputTrigger()
+	l.Clients.SetMemoryLimits()
 	l.Replicas.Configured()
 }
 
 // comeUp starts the server again. It listens where it listened before.
-func (l *LabState) comeUp() {
+func (l *State) comeUp() {
 	l.down = nil
-	if l.loadFiles(); l.fatal != nil {
+	if l.loadFiles(); l.Fatal != nil {
 		return
 	}
 	if err := l.openOrClose(); err != nil {
@@ -258,7 +259,7 @@ func (l *LabState) comeUp() {
 const retryEvery = 100 * time.Millisecond
 
 // listenAgain tries to listen. The log has the reason why that has failed before, and gets it once.
-func (l *LabState) listenAgain() (next time.Duration) {
+func (l *State) listenAgain() (next time.Duration) {
 	if len(l.Listeners.All) > 0 || l.refuses() { // somebody has sent LAB LISTEN, CONFIG SET or LAB CRASH
 		return 0
 	}
@@ -273,7 +274,7 @@ func (l *LabState) listenAgain() (next time.Duration) {
 }
 
 // restoreConfig undoes what CONFIG SET has changed.
-func (l *LabState) restoreConfig() {
+func (l *State) restoreConfig() {
 	all := func(string, string) bool { return true }
 	first := l.config.Get([]string{"*"}, all)
 	var changed []string
@@ -288,7 +289,7 @@ func (l *LabState) restoreConfig() {
 	*l.Cfg = *l.config.Clone()
 	for _, name := range changed {
 		if name == "port" || name == "tls-port" || name == "bind" {
-			l.Listeners.refuse() // comeUp listens at the old addresses
+			l.Listeners.Refuse() // comeUp listens at the old addresses
 		}
 		if l.Reconfigured != nil {
 			l.Reconfigured(l.Cfg, name)
@@ -297,8 +298,8 @@ func (l *LabState) restoreConfig() {
 }
 
 // resetConn closes c by a reset. What was still to be written is lost.
-func (l *LabState) resetConn(c *Client) {
-	c.Ending = resetEnd
-	l.unqueue(c)
-	l.leave(c)
+func (l *State) resetConn(c *server.Client) {
+	c.Ending = server.ResetEnd
+	l.Unqueue(c)
+	l.Leave(c)
 }

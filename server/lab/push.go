@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // lateSize is about what it costs, in bytes, to keep back one reply or message.
@@ -14,23 +15,23 @@ const lateSize = 256
 
 // keepBack counts a reply or message that c gets later. n is its size, or 0 if it is already in c's
 // output.
-func keepBack(c *Client, n int) {
-	c.delayed.messages++
-	c.delayed.bytes += n + lateSize
+func keepBack(c *server.Client, n int) {
+	c.Delayed.Messages++
+	c.Delayed.Bytes += n + lateSize
 }
 
 // sentLate takes back what keepBack has counted.
-func sentLate(c *Client, n int) {
-	c.delayed.messages--
-	c.delayed.bytes -= n + lateSize
+func sentLate(c *server.Client, n int) {
+	c.Delayed.Messages--
+	c.Delayed.Bytes -= n + lateSize
 }
 
 // Outgoing reports whether a message goes to a client now. A rule may skip or delay it.
-func (l *LabState) Outgoing(to *command.Session, message []byte) bool {
+func (l *State) Outgoing(to *command.Session, message []byte) bool {
 	if to.Index < 0 {
 		return true
 	}
-	if f := LabOf(l.Clients.Order[to.Index]).Fault; f != nil && f.silent {
+	if f := Of(l.Clients.Order[to.Index]).Fault; f != nil && f.silent {
 		return false
 	}
 	if !l.plan.OnPushes() {
@@ -51,7 +52,7 @@ func (l *LabState) Outgoing(to *command.Session, message []byte) bool {
 	switch r.Action {
 	case lab.DelayPush:
 		e.Outcome = lab.PushLate
-		l.pushLater(l.Clients.of(to), slices.Clone(message), time.Duration(r.Millis)*time.Millisecond)
+		l.pushLater(l.Clients.Of(to), slices.Clone(message), time.Duration(r.Millis)*time.Millisecond)
 	case lab.NotePush:
 		e.Outcome = lab.Executed
 	}
@@ -60,22 +61,22 @@ func (l *LabState) Outgoing(to *command.Session, message []byte) bool {
 }
 
 // pushLater sends a message to c when d has passed. Other messages may overtake it.
-func (l *LabState) pushLater(c *Client, message []byte, d time.Duration) {
+func (l *State) pushLater(c *server.Client, message []byte, d time.Duration) {
 	f, push := faulty(c), &late{}
 	if f.pushes == nil {
 		f.pushes = map[*late]struct{}{}
 	}
 	f.pushes[push] = struct{}{}
 	keepBack(c, len(message))
-	push.timer = l.after(d, func() {
+	push.timer = l.After(d, func() {
 		delete(f.pushes, push)
 		sentLate(c, len(message))
 		if !f.silent {
-			l.pushMessage(c, message)
+			l.PushMessage(c, message)
 		}
 	})
-	if c.outputMem() > l.Ex.OutputTrigger {
-		l.Clients.overOutputLimit(c)
+	if c.OutputMem() > l.Ex.OutputTrigger {
+		l.Clients.OverOutputLimit(c)
 	}
 }
 

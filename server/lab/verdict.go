@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab/verdict"
 	"github.com/miniredisd/miniredisd/lab/words"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -26,10 +27,10 @@ import (
 
 func verdictRows() []command.Row {
 	return []command.Row{
-		LabRow("verdict", "[SVG | PAGE [LANG language:string]] [pattern:string]",
+		Row("verdict", "[SVG | PAGE [LANG language:string]] [pattern:string]",
 			-2, command.AllowBusy,
 			"O(N) where N is the number of entries in all logs, and at most some millions of steps",
-			"Judges the locks in the logs of all masters: did two clients hold one lock?", (*LabState).verdict),
+			"Judges the locks in the logs of all masters: did two clients hold one lock?", (*State).verdict),
 	}
 }
 
@@ -42,12 +43,12 @@ const (
 	verdictPage  verdictForm = "PAGE"
 )
 
-func (l *LabState) verdict(c *command.Call) error {
+func (l *State) verdict(c *command.Call) error {
 	form, pattern, args := verdictWords, "*", c.Args[2:]
 	var in words.Language
-	if len(args) > 0 && (is(args[0], "svg") || is(args[0], "page")) {
+	if len(args) > 0 && (server.Is(args[0], "svg") || server.Is(args[0], "page")) {
 		form, args = verdictForm(labVerb(args[0])), args[1:]
-		if len(args) > 1 && is(args[0], "lang") {
+		if len(args) > 1 && server.Is(args[0], "lang") {
 			in, args = words.Language(args[1]), args[2:]
 			if !in.Known() {
 				return labError("verdict", "the language is en or zh, not '%s'", printable([]byte(in)))
@@ -67,26 +68,26 @@ func (l *LabState) verdict(c *command.Call) error {
 			l.judging.Lock()
 			defer l.judging.Unlock()
 			if err := writeVerdict(w, form, in, pattern, logs); err != nil {
-				w.Buf = errorReply(errorf("ERR LAB VERDICT: %v", err))
+				w.Buf = server.ErrorReply(server.Errorf("ERR LAB VERDICT: %v", err))
 			}
 		})
 	}
-	r.send(c, l.All, func() *InternalRequest {
+	r.send(c, l.All, func() *server.InternalRequest {
 		logs = append(logs, lab.History{})
-		return &InternalRequest{
+		return &server.InternalRequest{
 			Args: [][]byte{[]byte("LAB"), []byte("LOG"), []byte("EXPORT")},
-			note: &labRequest{history: &logs[len(logs)-1]},
+			Note: &labRequest{history: &logs[len(logs)-1]},
 		}
 	})
 	return nil
 }
 
 // apart answers r with what write writes in a goroutine of its own.
-func (l *LabState) apart(r *relay, write func(w *resp.Writer)) {
+func (l *State) apart(r *relay, write func(w *resp.Writer)) {
 	w := resp.Writer{Proto: r.by.Sess.Proto}
 	go func() {
 		write(&w)
-		l.Inbox.post(func() { r.handOver(w.Buf) })
+		l.Inbox.Post(func() { r.handOver(w.Buf) })
 	}()
 }
 
@@ -94,18 +95,18 @@ func (l *LabState) apart(r *relay, write func(w *resp.Writer)) {
 // a copy of ten megabytes would make the loop collect garbage for as many milliseconds.
 func (r *relay) handOver(reply []byte) {
 	c := r.by
-	if c.internal != nil || c.Sess.Replies != command.ReplyOn || len(c.Out.Buf) > 0 {
+	if c.Internal != nil || c.Sess.Replies != command.ReplyOn || len(c.Out.Buf) > 0 {
 		r.answer(func(to *resp.Writer) { to.Raw(reply) })
 		return
 	}
-	if LabOf(c).relay != r {
+	if Of(c).relay != r {
 		return
 	}
 	r.answer(func(*resp.Writer) {})
 	if len(c.Out.Buf) == 0 && !c.Closed {
 		c.Out.Buf, reply = reply, nil
 	}
-	r.home.push(c, reply)
+	r.home.Push(c, reply)
 }
 
 // writeVerdict judges the logs of the masters and writes the reply of LAB VERDICT. A master that has ended

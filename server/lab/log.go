@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 func logRows() []command.Row {
@@ -14,33 +15,33 @@ func logRows() []command.Row {
 		wordsRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]",
 			-2, "O(N) where N is the number of entries",
 			"Lists the rules that fired and the commands on watched keys.",
-			labWord{labCount, 0, 0, command.AllowBusy, (*LabState).logNewest},
-			labWord{"RESET", 0, 0, command.AllowBusy, (*LabState).logReset},
-			labWord{"WATCH", 1, 1, command.AllowBusy, (*LabState).logWatch},
-			labWord{"UNWATCH", 1, 1, command.AllowBusy, (*LabState).logUnwatch},
-			labWord{"EXPORT", 0, 0, command.AllowBusy, (*LabState).logExport},
-			labWord{"", 0, 0, command.AllowBusy, (*LabState).logAll}),
+			labWord{labCount, 0, 0, command.AllowBusy, (*State).logNewest},
+			labWord{"RESET", 0, 0, command.AllowBusy, (*State).logReset},
+			labWord{"WATCH", 1, 1, command.AllowBusy, (*State).logWatch},
+			labWord{"UNWATCH", 1, 1, command.AllowBusy, (*State).logUnwatch},
+			labWord{"EXPORT", 0, 0, command.AllowBusy, (*State).logExport},
+			labWord{"", 0, 0, command.AllowBusy, (*State).logAll}),
 	}
 }
 
-func (l *LabState) logAll(c *command.Call, _ [][]byte) error {
+func (l *State) logAll(c *command.Call, _ [][]byte) error {
 	writeEntries(c.Writer, l.history.All())
 	return nil
 }
 
-func (l *LabState) logNewest(c *command.Call, _ [][]byte) error {
+func (l *State) logNewest(c *command.Call, _ [][]byte) error {
 	n, _ := ascii.ParseInt(c.Args[2])
 	writeEntries(c.Writer, l.history.Newest(int(min(n, lab.MaxMillis))))
 	return nil
 }
 
 // logExport writes a long log in a goroutine of its own, and the client waits.
-func (l *LabState) logExport(c *command.Call, _ [][]byte) error {
+func (l *State) logExport(c *command.Call, _ [][]byte) error {
 	history, by := l.history.Export(l.Group, l.Cfg.Masters), l.Running
 	history.Node = l.node()
 	switch {
-	case NoteOf(by.internal).history != nil:
-		*NoteOf(by.internal).history = history
+	case NoteOf(by.Internal).history != nil:
+		*NoteOf(by.Internal).history = history
 		c.OK()
 	case len(history.Entries) <= shortLog:
 		c.Bulk(history.JSON())
@@ -55,18 +56,18 @@ func (l *LabState) logExport(c *command.Call, _ [][]byte) error {
 // shortLog is how many entries the loop writes itself. That takes about a millisecond.
 const shortLog = 500
 
-func (l *LabState) logReset(c *command.Call, _ [][]byte) error {
+func (l *State) logReset(c *command.Call, _ [][]byte) error {
 	l.history.Reset()
 	c.OK()
 	return nil
 }
 
-func (l *LabState) logWatch(c *command.Call, args [][]byte) error {
+func (l *State) logWatch(c *command.Call, args [][]byte) error {
 	if len(args[0]) == 0 {
 		return labError("log watch", "pattern is empty, and no key is")
 	}
 	glob, nodes := string(args[0]), l.nodes()
-	watch := func(at *LabState) {
+	watch := func(at *State) {
 		at.history.Watch(glob)
 		at.arm()
 	}
@@ -76,20 +77,20 @@ func (l *LabState) logWatch(c *command.Call, args [][]byte) error {
 		return nil
 	}
 	// Each of the nodes may become the master, and a log that lacks its grants would make the verdict blind.
-	w := waiter{l.Running, c.Sess.Commands}
-	l.eachNode(nodes, func(_ int, at *LabState, end func()) {
+	w := server.Waiter{By: l.Running, Request: c.Sess.Commands}
+	l.eachNode(nodes, func(_ int, at *State, end func()) {
 		watch(at)
 		end()
 	}, func() {
-		if w.isOn() {
-			l.Ex.Answer(&w.by.Sess, (*resp.Writer).OK)
+		if w.IsOn() {
+			l.Ex.Answer(&w.By.Sess, (*resp.Writer).OK)
 		}
 	})
 	c.Await((*resp.Writer).OK)
 	return nil
 }
 
-func (l *LabState) logUnwatch(c *command.Call, args [][]byte) error {
+func (l *State) logUnwatch(c *command.Call, args [][]byte) error {
 	if !l.history.Unwatch(string(args[0])) {
 		return labError("log unwatch", "'%s' is not watched", printable(args[0]))
 	}
@@ -127,14 +128,14 @@ func writeEntries(w *resp.Writer, entries []lab.Entry) {
 }
 
 // logEvent adds an entry about the lab itself.
-func (l *LabState) logEvent(event, what string) {
+func (l *State) logEvent(event, what string) {
 	e := l.newEntry(nil, event)
 	e.Outcome, e.Reply = lab.Executed, what
 	l.history.Add(e)
 }
 
 // logMoved adds an entry about a move of the clock. together is set if all masters move theirs.
-func (l *LabState) logMoved(from, to int64, together bool) {
+func (l *State) logMoved(from, to int64, together bool) {
 	e := l.newEntry(nil, lab.EventClock)
 	e.From, e.To, e.Together, e.Outcome = from, to, together, lab.Executed
 	if from != to {

@@ -1,8 +1,9 @@
-package server
+package lab
 
 import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // LAB TOPOLOGY shows the nodes of the process. Each node says of itself what it believes, in a pass of its own:
@@ -15,27 +16,27 @@ import (
 
 func topologyRows() []command.Row {
 	return []command.Row{
-		LabRow("topology", "",
+		Row("topology", "",
 			2, command.AllowBusy,
 			"O(N) where N is the number of servers of the process",
-			"Shows the masters and replicas of the process, their roles, offsets and links.", (*LabState).topology),
-		LabRow("failover", "[TO port:integer] [LEAVE]",
+			"Shows the masters and replicas of the process, their roles, offsets and links.", (*State).topology),
+		Row("failover", "[TO port:integer] [LEAVE]",
 			-2, 0,
 			"O(N) where N is the number of nodes",
-			"Makes a replica of the process the master of the other nodes.", (*LabState).failover),
+			"Makes a replica of the process the master of the other nodes.", (*State).failover),
 	}
 }
 
 // nodeState is what a node says of itself.
 type nodeState struct {
-	s        *LabState
+	s        *State
 	ended    bool // after SHUTDOWN: nothing else is known
 	isUp     bool // it was not ended by LAB CRASH DOWN
 	isBusy   bool // a slow script runs
 	isCut    bool // it is in a black hole
 	isMaster bool
-	follows  *LabState // nil for none, or for one that is not in the process
-	host     string    // likewise
+	follows  *State // nil for none, or for one that is not in the process
+	host     string // likewise
 	port     int
 	link     string // what ROLE says of it
 	hasData  bool   // of its master
@@ -45,35 +46,35 @@ type nodeState struct {
 
 // eachNode calls errand at each of the nodes, and when all errands have ended then at home. An errand runs between
 // commands, or between parts of a slow script. A node that has ended is left out.
-func (l *LabState) eachNode(nodes []*LabState, errand func(i int, at *LabState, end func()), then func()) {
+func (l *State) eachNode(nodes []*State, errand func(i int, at *State, end func()), then func()) {
 	missing := len(nodes)
 	if missing == 0 {
 		then()
 	}
 	for i, s := range nodes {
-		v := &InternalRequest{}
-		v.errand = func(v *InternalRequest) {
-			errand(i, s, func() { v.end(nil) })
+		v := &server.InternalRequest{}
+		v.Errand = func(v *server.InternalRequest) {
+			errand(i, s, func() { v.End(nil) })
 		}
 		v.Done = func([]byte) {
-			l.Inbox.post(func() {
+			l.Inbox.Post(func() {
 				if missing--; missing == 0 {
 					then()
 				}
 			})
 		}
-		v.sendTo(s.Server)
+		v.SendTo(s.Server)
 	}
 }
 
 // askNodes asks all nodes of the process.
-func (l *LabState) askNodes(then func(all []nodeState)) {
+func (l *State) askNodes(then func(all []nodeState)) {
 	all := make([]nodeState, len(l.All))
 	for i, s := range l.All {
 		all[i] = nodeState{s: s, ended: true}
 	}
-	l.eachNode(l.All, func(_ int, _ *LabState, end func()) { end() }, func() {
-		l.eachNode(l.All, func(i int, at *LabState, end func()) {
+	l.eachNode(l.All, func(_ int, _ *State, end func()) { end() }, func() {
+		l.eachNode(l.All, func(i int, at *State, end func()) {
 			all[i] = at.state()
 			end()
 		}, func() { then(all) })
@@ -81,7 +82,7 @@ func (l *LabState) askNodes(then func(all []nodeState)) {
 }
 
 // afterScript calls fn between commands: now, or when the slow script that runs is over.
-func (l *LabState) afterScript(fn func()) {
+func (l *State) afterScript(fn func()) {
 	if l.Ex.Scripts.Busy() != nil {
 		l.Deferred = append(l.Deferred, fn)
 		return
@@ -90,7 +91,7 @@ func (l *LabState) afterScript(fn func()) {
 }
 
 // state is called where commands are executed. What has arrived of the stream counts: it is executed now.
-func (l *LabState) state() nodeState {
+func (l *State) state() nodeState {
 	f := &l.Follow
 	n := nodeState{
 		s: l, isUp: l.down == nil, isBusy: l.Ex.Scripts.Busy() != nil, isCut: l.blackhole,
@@ -103,11 +104,11 @@ func (l *LabState) state() nodeState {
 	case f.Host == "": // it is down, and comes back as a replica
 		return n
 	}
-	if !n.isBusy && !l.isLoading() && !l.cutsLink(f.port) {
-		f.drain()
+	if !n.isBusy && !l.IsLoading() && !l.cutsLink(f.Port) {
+		f.Drain()
 	}
-	n.host, n.port, n.follows = f.Host, f.port, l.neighbour(f.Host, f.port)
-	n.link, n.hasData, n.offset = f.State(), f.known && f.Sync == nil, l.Replicas.Stream.Offset
+	n.host, n.port, n.follows = f.Host, f.Port, l.neighbour(f.Host, f.Port)
+	n.link, n.hasData, n.offset = f.State(), f.Known && f.Sync == nil, l.Replicas.Stream.Offset
 	return n
 }
 
@@ -124,7 +125,7 @@ func (n *nodeState) name() string {
 	return "up"
 }
 
-func (l *LabState) topology(c *command.Call) error {
+func (l *State) topology(c *command.Call) error {
 	by, request := l.Running, c.Sess.Commands
 	l.askNodes(func(all []nodeState) {
 		if by.Sess.Hold != command.Blocked || by.Sess.Commands != request || by.Closed {

@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // LAB RESET is for the setUp of a test. It brings the lab back to what it was when the server started,
@@ -22,19 +23,19 @@ func resetRows() []command.Row {
 		wordsRow("reset", "[AT unix-time-milliseconds:integer]",
 			-2, "O(N) where N is the number of rules, of client connections, and of deadlines that are passed",
 			"Resets the lab: no rules, an empty log, and real time or a frozen clock.",
-			labWord{"AT", 1, 1, 0, (*LabState).resetAt},
-			labWord{"", 0, 0, 0, (*LabState).resetNow}),
+			labWord{"AT", 1, 1, 0, (*State).resetAt},
+			labWord{"", 0, 0, 0, (*State).resetNow}),
 	}
 }
 
 // resetNow returns to the real time. If the time of a test stayed, the leases of the next test would
 // lie in another year than its clients think.
-func (l *LabState) resetNow(c *command.Call, _ [][]byte) error {
+func (l *State) resetNow(c *command.Call, _ [][]byte) error {
 	l.resetLater(c, func(int64) int64 { return l.Ex.Clock.Real(l.Ex.Now.Mono) }, false)
 	return nil
 }
 
-func (l *LabState) resetAt(c *command.Call, args [][]byte) error {
+func (l *State) resetAt(c *command.Call, args [][]byte) error {
 	ms, err := labTimeArgument("reset at", args[0])
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func (l *LabState) resetAt(c *command.Call, args [][]byte) error {
 }
 
 // resetLater resets once the commands of this pass are executed, like a move of the clock.
-func (l *LabState) resetLater(c *command.Call, to func(int64) int64, frozen bool) {
+func (l *State) resetLater(c *command.Call, to func(int64) int64, frozen bool) {
 	m := l.newMove(c, to)
 	var failed error
 	m.before = func() {
@@ -64,7 +65,7 @@ func (l *LabState) resetLater(c *command.Call, to func(int64) int64, frozen bool
 }
 
 // endFailures ends all failures. Clients that wait because of one continue.
-func (l *LabState) endFailures() error {
+func (l *State) endFailures() error {
 	l.liftAll()
 	l.releaseAll()
 	l.endFailover()
@@ -77,22 +78,22 @@ func (l *LabState) endFailures() error {
 	}
 	l.parked = nil // clients that hung up meanwhile are still in it
 	for _, c := range l.Clients.Order {
-		if LabOf(c).Fault != nil {
-			LabOf(c).Fault.Rule = nil // otherwise a blocked command could lose its reply
+		if Of(c).Fault != nil {
+			Of(c).Fault.Rule = nil // otherwise a blocked command could lose its reply
 		}
 	}
-	l.pausing.end(byClient)
+	l.Pausing.End(server.ByClient)
 	l.Ex.Tick()
-	l.timers.Run(math.MaxInt64)
+	l.Timers.Run(math.MaxInt64)
 	l.arm()
 	return err
 }
 
 // beginAnew runs when the clock stands at its new time and the released requests were executed. It
 // removes their traces.
-func (l *LabState) beginAnew() {
-	l.serveReady()
-	l.executeResumed()
+func (l *State) beginAnew() {
+	l.ServeReady()
+	l.ExecuteResumed()
 	l.KS.SeedRand(l.Cfg.Seed)
 	l.Ex.Scripts.SeedRandom()
 	l.history.Reset()

@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/persist/disk"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 func diskRows() []command.Row {
@@ -18,20 +19,20 @@ func diskRows() []command.Row {
 			"FILES | STATUS | HEAL)",
 			-2, "O(N) with FILES and STATUS, where N is the number of files, otherwise O(1)",
 			"Damages the simulated disk, makes it fail or slow, and shows its files.",
-			onDisk("TORN", 1, 1, (*LabState).diskTorn),
-			onDisk("REORDER", 0, 0, (*LabState).diskReorder),
-			onDisk("FAIL", 2, 5, (*LabState).diskFail),
-			onDisk("SLOW", 2, 2, (*LabState).diskSlow),
-			onDisk("ROT", 2, 2, (*LabState).diskRot),
-			onDisk("FILES", 0, 0, (*LabState).diskFiles),
-			onDisk("STATUS", 0, 0, (*LabState).diskStatus),
-			onDisk("HEAL", 0, 0, (*LabState).diskHeal)),
+			onDisk("TORN", 1, 1, (*State).diskTorn),
+			onDisk("REORDER", 0, 0, (*State).diskReorder),
+			onDisk("FAIL", 2, 5, (*State).diskFail),
+			onDisk("SLOW", 2, 2, (*State).diskSlow),
+			onDisk("ROT", 2, 2, (*State).diskRot),
+			onDisk("FILES", 0, 0, (*State).diskFiles),
+			onDisk("STATUS", 0, 0, (*State).diskStatus),
+			onDisk("HEAL", 0, 0, (*State).diskHeal)),
 	}
 }
 
 // onDisk makes a word that needs a simulated disk.
-func onDisk(name string, least, most int, do func(l *LabState, c *command.Call, args [][]byte) error) labWord {
-	return labWord{name, least, most, 0, func(l *LabState, c *command.Call, args [][]byte) error {
+func onDisk(name string, least, most int, do func(l *State, c *command.Call, args [][]byte) error) labWord {
+	return labWord{name, least, most, 0, func(l *State, c *command.Call, args [][]byte) error {
 		if l.disk == nil {
 			return labError("disk", "there is no simulated disk: start the server with --lab-disk yes")
 		}
@@ -40,7 +41,7 @@ func onDisk(name string, least, most int, do func(l *LabState, c *command.Call, 
 }
 
 // diskTorn and diskReorder are about the next LAB CRASH that loses what was not fsynced. The later one counts.
-func (l *LabState) diskTorn(c *command.Call, args [][]byte) error {
+func (l *State) diskTorn(c *command.Call, args [][]byte) error {
 	n, err := diskNumber("disk torn", "bytes", args[0], math.MaxInt32)
 	if err != nil {
 		return err
@@ -50,14 +51,14 @@ func (l *LabState) diskTorn(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (l *LabState) diskReorder(c *command.Call, _ [][]byte) error {
+func (l *State) diskReorder(c *command.Call, _ [][]byte) error {
 	l.outage = outage{reorder: true}
 	c.OK()
 	return nil
 }
 
 // diskFail lets every operation of a kind fail until HEAL, or with NTH one of them.
-func (l *LabState) diskFail(c *command.Call, args [][]byte) error {
+func (l *State) diskFail(c *command.Call, args [][]byte) error {
 	r := disk.Rule{On: disk.Op(labVerb(args[0]))}
 	switch r.On {
 	case disk.OpWrite, disk.OpFsync, disk.OpRename, disk.OpOpen:
@@ -65,7 +66,7 @@ func (l *LabState) diskFail(c *command.Call, args [][]byte) error {
 		return labError("disk fail", "expects WRITE, FSYNC, RENAME or OPEN, not '%s'", printable(args[0]))
 	}
 	args = args[1:]
-	if is(args[0], "nth") && len(args) > 1 {
+	if server.Is(args[0], "nth") && len(args) > 1 {
 		n, err := diskNumber("disk fail", "n", args[1], math.MaxInt32)
 		if err != nil || n == 0 {
 			return labError("disk fail", "NTH expects a number from 1 to %d, not '%s'", math.MaxInt32, printable(args[1]))
@@ -74,13 +75,13 @@ func (l *LabState) diskFail(c *command.Call, args [][]byte) error {
 	}
 	const how = "expects ENOSPC, EIO or SHORT bytes"
 	switch {
-	case len(args) == 1 && is(args[0], "enospc"):
+	case len(args) == 1 && server.Is(args[0], "enospc"):
 		r.Why = syscall.ENOSPC
-	case len(args) == 1 && is(args[0], "eio"):
+	case len(args) == 1 && server.Is(args[0], "eio"):
 		r.Why = syscall.EIO
-	case len(args) == 2 && is(args[0], "short") && r.On != disk.OpWrite:
+	case len(args) == 2 && server.Is(args[0], "short") && r.On != disk.OpWrite:
 		return labError("disk fail", "only WRITE can be SHORT")
-	case len(args) == 2 && is(args[0], "short"):
+	case len(args) == 2 && server.Is(args[0], "short"):
 		n, err := diskNumber("disk fail", "SHORT", args[1], math.MaxInt32)
 		if err != nil {
 			return err
@@ -98,7 +99,7 @@ func (l *LabState) diskFail(c *command.Call, args [][]byte) error {
 
 // diskSlow makes operations take longer by the lab's clock. While the loop waits for one, it stands still, and the
 // clock moves on. The fsync of everysec ends later, and the loop goes on.
-func (l *LabState) diskSlow(c *command.Call, args [][]byte) error {
+func (l *State) diskSlow(c *command.Call, args [][]byte) error {
 	on := disk.Op(labVerb(args[0]))
 	if on != disk.OpWrite && on != disk.OpFsync {
 		return labError("disk slow", "expects WRITE or FSYNC, not '%s'", printable(args[0]))
@@ -113,13 +114,13 @@ func (l *LabState) diskSlow(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (l *LabState) repace() {
+func (l *State) repace() {
 	if w := l.Persist.AOF.Writer; w != nil {
 		l.pace(w)
 	}
 }
 
-func (l *LabState) diskRot(c *command.Call, args [][]byte) error {
+func (l *State) diskRot(c *command.Call, args [][]byte) error {
 	offset, err := diskNumber("disk rot", "offset", args[1], math.MaxInt64)
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func (l *LabState) diskRot(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (l *LabState) diskFiles(c *command.Call, _ [][]byte) error {
+func (l *State) diskFiles(c *command.Call, _ [][]byte) error {
 	files := l.disk.Files(l.Persist.Folder())
 	c.Array(len(files))
 	for _, f := range files {
@@ -143,12 +144,12 @@ func (l *LabState) diskFiles(c *command.Call, _ [][]byte) error {
 		c.BulkString("fsynced")
 		c.Int(f.Synced)
 		c.BulkString("name-fsynced")
-		c.Int(OneIf(f.Named))
+		c.Int(server.OneIf(f.Named))
 	}
 	return nil
 }
 
-func (l *LabState) diskStatus(c *command.Call, _ [][]byte) error {
+func (l *State) diskStatus(c *command.Call, _ [][]byte) error {
 	unsynced := int64(0)
 	for _, f := range l.disk.Files(l.Persist.Folder()) {
 		unsynced += f.Size - f.Synced
@@ -163,7 +164,7 @@ func (l *LabState) diskStatus(c *command.Call, _ [][]byte) error {
 		is   int64
 	}{
 		{"operations", int64(l.disk.Ops())}, {"unsynced-bytes", unsynced},
-		{"torn", int64(l.outage.torn)}, {"reorder", OneIf(l.outage.reorder)},
+		{"torn", int64(l.outage.torn)}, {"reorder", server.OneIf(l.outage.reorder)},
 		{"slow-write-ms", l.disk.SlowBy(disk.OpWrite)}, {"slow-fsync-ms", l.disk.SlowBy(disk.OpFsync)},
 	} {
 		c.BulkString(field.name)
@@ -177,7 +178,7 @@ func (l *LabState) diskStatus(c *command.Call, _ [][]byte) error {
 	return nil
 }
 
-func (l *LabState) diskHeal(c *command.Call, _ [][]byte) error {
+func (l *State) diskHeal(c *command.Call, _ [][]byte) error {
 	l.heal()
 	c.OK()
 	return nil
@@ -185,10 +186,10 @@ func (l *LabState) diskHeal(c *command.Call, _ [][]byte) error {
 
 // heal ends what LAB DISK has begun, except what is lost. The end of the pass sets a new timer for the next fsync:
 // LAB RESET fires every timer that there is.
-func (l *LabState) heal() {
+func (l *State) heal() {
 	if l.disk != nil {
 		l.endSync()
-		l.Persist.stopTimer()
+		l.Persist.StopTimer()
 		l.disk.Heal()
 		l.outage = outage{}
 		l.repace()

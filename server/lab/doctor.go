@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"fmt"
@@ -16,18 +16,18 @@ func doctorRows() []command.Row {
 		wordsRow("doctor", "[RESET]",
 			-2, "O(N) where N is the number of locks and findings",
 			"Lists the mistakes of lock clients, or forgets them.",
-			labWord{"RESET", 0, 0, command.AllowBusy, (*LabState).doctorReset},
-			labWord{"", 0, 0, command.AllowBusy, (*LabState).doctorFindings}),
+			labWord{"RESET", 0, 0, command.AllowBusy, (*State).doctorReset},
+			labWord{"", 0, 0, command.AllowBusy, (*State).doctorFindings}),
 	}
 }
 
-func (l *LabState) doctorReset(c *command.Call, _ [][]byte) error {
+func (l *State) doctorReset(c *command.Call, _ [][]byte) error {
 	l.doctor.Reset()
 	c.OK()
 	return nil
 }
 
-func (l *LabState) doctorFindings(c *command.Call, _ [][]byte) error {
+func (l *State) doctorFindings(c *command.Call, _ [][]byte) error {
 	findings := l.doctor.Findings(c.Now)
 	c.Array(len(findings))
 	for _, f := range findings {
@@ -86,7 +86,7 @@ func describeStep(step holders.Step) string {
 	return b.String()
 }
 
-func (l *LabState) logFinding(f doctor.Finding) {
+func (l *State) logFinding(f doctor.Finding) {
 	l.Log('#', "Lock doctor: %s, key %q, client id=%d name=%s: %s. Fix: %s. LAB DOCTOR shows the commands.",
 		f.Pattern, f.Key, f.Client, f.Name, f.Why, f.Fix)
 }
@@ -94,7 +94,7 @@ func (l *LabState) logFinding(f doctor.Finding) {
 // doctorSees shows the doctor a command that has run, or that was refused. by is "", or the script or EXEC that ran it.
 // Requests without a connection are the lab's own, so the doctor does not see them.
 // lost means that the client does not get the reply.
-func (l *LabState) doctorSees(
+func (l *State) doctorSees(
 	sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, ran, lost bool,
 ) {
 	if sess.Index < 0 || cmd == nil || !l.doctor.Concerns(cmd.Name, sess.DB, args, by) {
@@ -109,7 +109,7 @@ func (l *LabState) doctorSees(
 }
 
 // findsOther reports whether a SET NX or SETNX was refused because the key has a value of another type.
-func (l *LabState) findsOther(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte) bool {
+func (l *State) findsOther(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte) bool {
 	refused := cmd.Name == "set" && (string(reply) == "$-1\r\n" || string(reply) == "_\r\n") ||
 		cmd.Name == "setnx" && string(reply) == ":0\r\n"
 	if !refused || len(args) < 2 {
@@ -119,18 +119,18 @@ func (l *LabState) findsOther(sess *command.Session, cmd *command.Command, args 
 	return key.Exists() && key.Type() != store.TypeString
 }
 
-func (l *LabState) doctorExpired(db *store.DB, key string) {
+func (l *State) doctorExpired(db *store.DB, key string) {
 	l.doctor.At(l.effect())
 	l.doctor.Expired(db.ID, key, l.KS.Now)
 }
 
 // doctorLost tells the doctor that the keys are gone, or replaced, without a command.
-func (l *LabState) doctorLost() {
+func (l *State) doctorLost() {
 	l.doctor.Lost(l.KS.Now)
 }
 
 // ShareLedger lets the doctors of several nodes look at their locks as one.
-func ShareLedger(nodes []*LabState) {
+func ShareLedger(nodes []*State) {
 	cfg := nodes[0].Cfg
 	ledger := doctor.NewLedger(cfg.Masters, holders.KeepOnline)
 	if cfg.Replicas > 0 {

@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"github.com/miniredisd/miniredisd/command"
@@ -6,6 +6,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // LAB CLOCK controls the server's time. That time decides when keys expire, blocked commands time
@@ -44,28 +45,28 @@ func clockRows() []command.Row {
 		wordsRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]",
 			-2, complexity,
 			"Shows, stops, moves or speeds up the clock.",
-			labWord{"FREEZE", 0, 0, 0, (*LabState).clockFreeze},
-			labWord{"RUN", 0, 0, 0, (*LabState).clockRun},
-			labWord{"ADVANCE", 1, 1, 0, (*LabState).clockAdvance},
-			labWord{"SET", 1, 1, 0, (*LabState).clockSet},
-			labWord{"RATE", 1, 1, 0, (*LabState).clockRate},
-			labWord{"", 0, 0, command.AllowBusy, (*LabState).clockTime}),
+			labWord{"FREEZE", 0, 0, 0, (*State).clockFreeze},
+			labWord{"RUN", 0, 0, 0, (*State).clockRun},
+			labWord{"ADVANCE", 1, 1, 0, (*State).clockAdvance},
+			labWord{"SET", 1, 1, 0, (*State).clockSet},
+			labWord{"RATE", 1, 1, 0, (*State).clockRate},
+			labWord{"", 0, 0, command.AllowBusy, (*State).clockTime}),
 	}
 }
 
-func (l *LabState) clockFreeze(c *command.Call, _ [][]byte) error {
+func (l *State) clockFreeze(c *command.Call, _ [][]byte) error {
 	l.Clock.Freeze(l.Ex.Now.Mono)
 	c.OK()
 	return nil
 }
 
-func (l *LabState) clockRun(c *command.Call, _ [][]byte) error {
+func (l *State) clockRun(c *command.Call, _ [][]byte) error {
 	l.Clock.Run(l.Ex.Now.Mono)
 	c.OK()
 	return nil
 }
 
-func (l *LabState) clockRate(c *command.Call, args [][]byte) error {
+func (l *State) clockRate(c *command.Call, args [][]byte) error {
 	rate, ok := lab.ParseDecimal(string(args[0]))
 	if !ok || rate < 1e-6 || rate > 1e6 {
 		return labError("clock rate", "factor expects a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)",
@@ -77,19 +78,19 @@ func (l *LabState) clockRate(c *command.Call, args [][]byte) error {
 }
 
 // clockTime shows the clock. Inside a script it shows the script's time.
-func (l *LabState) clockTime(c *command.Call, _ [][]byte) error {
+func (l *State) clockTime(c *command.Call, _ [][]byte) error {
 	c.Map(3)
 	c.BulkString("unix-ms")
 	c.Int(c.Now)
 	c.BulkString("frozen")
-	c.Int(OneIf(l.Clock.Frozen))
+	c.Int(server.OneIf(l.Clock.Frozen))
 	c.BulkString("rate")
 	c.Double(l.Clock.Rate)
 	return nil
 }
 
 // clockAdvance replies when the clock has moved, with the number of keys that expired.
-func (l *LabState) clockAdvance(c *command.Call, args [][]byte) error {
+func (l *State) clockAdvance(c *command.Call, args [][]byte) error {
 	left := max(clock.LabEnd-c.Now-1, 0)
 	ms, ok := ascii.ParseInt(args[0])
 	if !ok || ms < 0 || ms > left {
@@ -103,7 +104,7 @@ func (l *LabState) clockAdvance(c *command.Call, args [][]byte) error {
 }
 
 // clockSet may also set the clock back. No deadline is passed then.
-func (l *LabState) clockSet(c *command.Call, args [][]byte) error {
+func (l *State) clockSet(c *command.Call, args [][]byte) error {
 	ms, err := labTimeArgument("clock set", args[0])
 	if err != nil {
 		return err
@@ -114,22 +115,22 @@ func (l *LabState) clockSet(c *command.Call, args [][]byte) error {
 }
 
 // moveClock moves the clock once the commands of this pass are executed.
-func (l *LabState) moveClock(c *command.Call, to func(now int64) int64) *move {
+func (l *State) moveClock(c *command.Call, to func(now int64) int64) *move {
 	m := l.newMove(c, to)
 	l.moveLater(m)
 	return m
 }
 
-func (l *LabState) newMove(c *command.Call, to func(now int64) int64) *move {
+func (l *State) newMove(c *command.Call, to func(now int64) int64) *move {
 	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
-	m.together = l.Running != nil && NoteOf(l.Running.internal).together
+	m.together = l.Running != nil && NoteOf(l.Running.Internal).together
 	return m
 }
 
-func (l *LabState) moveLater(m *move) { l.Deferred = append(l.Deferred, func() { l.advance(m) }) }
+func (l *State) moveLater(m *move) { l.Deferred = append(l.Deferred, func() { l.advance(m) }) }
 
 // advance moves the clock and replies to the client that asked for it.
-func (l *LabState) advance(m *move) {
+func (l *State) advance(m *move) {
 	if m.before != nil {
 		m.before()
 	}
@@ -138,18 +139,18 @@ func (l *LabState) advance(m *move) {
 		m.after()
 	}
 	l.Ex.Tracking.Broadcast()
-	if l.Persist.flush() {
-		l.write() // the reply comes after everything that happened on the way
+	if l.Persist.Flush() {
+		l.Write() // the reply comes after everything that happened on the way
 	}
-	c := l.Clients.withID(m.id)
+	c := l.Clients.WithID(m.id)
 	if c != nil && !c.Closed && c.Sess.Hold == command.Blocked && c.Sess.Commands == m.request {
 		l.Ex.Unblock(&c.Sess, nil)
-		l.executeResumed()
+		l.ExecuteResumed()
 	}
 }
 
 // move moves the clock, from deadline to deadline if it moves forward.
-func (l *LabState) move(m *move) {
+func (l *State) move(m *move) {
 	clock, expired := l.Clock, l.KS.Stats.Expired
 	now := l.Ex.Now.Wall
 	to := m.to(now)
@@ -159,23 +160,23 @@ func (l *LabState) move(m *move) {
 	if to >= now {
 		l.step(to)
 	} else {
-		l.Persist.clockBack(now - to)
+		l.Persist.ClockBack(now - to)
 	}
 	l.set(to)
 	l.hearLinks()
 	clock.Held = false
-	l.expire() // if the clock was set back, the store sorts its deadlines anew
+	l.Expire() // if the clock was set back, the store sorts its deadlines anew
 	m.expired = l.KS.Stats.Expired - expired
 	if !l.Ex.Cut { // else the keys have half a transaction, and a LAB CRASH is next
-		l.Replicas.look()
+		l.Replicas.Look()
 	}
 }
 
 // catchUp runs everything that became due since the last pass, each at its own time.
-func (l *LabState) catchUp() {
+func (l *State) catchUp() {
 	clock := l.Clock
 	now := l.Ex.Now.Wall
-	if at, ok := l.nextDeadline(); !ok || at > now {
+	if at, ok := l.NextDeadline(); !ok || at > now {
 		return
 	}
 	line := *clock // the clock as it goes on while this one stops at deadlines
@@ -191,42 +192,42 @@ func (l *LabState) catchUp() {
 }
 
 // step moves the clock from deadline to deadline until the time to, in ns.
-func (l *LabState) step(to int64) {
+func (l *State) step(to int64) {
 	for {
-		at, ok := l.nextDeadline()
+		at, ok := l.NextDeadline()
 		if !ok || at > to || l.Ex.Cut {
 			return
 		}
 		mono := l.Ex.Clock.Mono()
 		l.set(max(at, l.Clock.Now(mono)))
-		l.expire()
-		l.timers.Run(l.Ex.Now.Wall)
-		l.serveReady()
-		l.executeResumed()
-		l.Persist.flush()
+		l.Expire()
+		l.Timers.Run(l.Ex.Now.Wall)
+		l.ServeReady()
+		l.ExecuteResumed()
+		l.Persist.Flush()
 	}
 }
 
 // set sets the clock, which is held, and tells the executor.
-func (l *LabState) set(ns int64) {
+func (l *State) set(ns int64) {
 	l.Clock.Set(l.Ex.Clock.Mono(), ns)
 	l.Ex.Tick()
 }
 
 // executeAndRead executes the commands of a client whose wait is over. It also reads and executes
 // what the client sent meanwhile: that belongs to the same time.
-func (l *LabState) executeAndRead(c *Client) {
-	l.executeClient(c)
-	if c.Closed || c.stopped() || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.Sess.CloseAfterReply {
+func (l *State) executeAndRead(c *server.Client) {
+	l.ExecuteClient(c)
+	if c.Closed || c.Stopped() || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.Sess.CloseAfterReply {
 		return
 	}
-	l.read([]*Client{c})
-	l.executeClient(c)
+	l.Read([]*server.Client{c})
+	l.ExecuteClient(c)
 }
 
-// BeginPass is afterSleep. First it notes the time at which the last pass ended.
-func (l *LabState) BeginPass() {
+// BeginPass is AfterSleep. First it notes the time at which the last pass ended.
+func (l *State) BeginPass() {
 	l.seen = l.Ex.Now.Wall
 	l.diskTook()
-	l.afterSleep()
+	l.AfterSleep()
 }

@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"golang.org/x/sys/unix"
@@ -7,6 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -14,7 +15,7 @@ import (
 // without a connection.
 
 // Answered shows the doctor and the log a request that has its reply.
-func (l *LabState) Answered(
+func (l *State) Answered(
 	sess *command.Session, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool,
 ) {
 	if sess.Master { // the log of the master has it
@@ -33,7 +34,7 @@ func (l *LabState) Answered(
 	}
 	c := l.Clients.Order[sess.Index]
 	switch {
-	case LabOf(c).Fault != nil && LabOf(c).Fault.Rule != nil:
+	case Of(c).Fault != nil && Of(c).Fault.Rule != nil:
 		l.logFired(c, cmd, args, w, mark, ran)
 	case l.armed && cmd != nil && (ran || refused || !sess.WouldQueue(cmd)):
 		l.logWatched(sess, cmd, args, reply, "", ran)
@@ -41,10 +42,10 @@ func (l *LabState) Answered(
 }
 
 // logFired logs a request that a rule fired for. ERROR-AFTER replaces its reply.
-func (l *LabState) logFired(c *Client, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool) {
-	r, reply := LabOf(c).Fault.Rule, w.Buf[mark:]
+func (l *State) logFired(c *server.Client, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool) {
+	r, reply := Of(c).Fault.Rule, w.Buf[mark:]
 	e := l.newEntry(&c.Sess, r.Name)
-	e.Key, e.Outcome = LabOf(c).Fault.key, outcome(r, reply, ran)
+	e.Key, e.Outcome = Of(c).Fault.key, outcome(r, reply, ran)
 	l.describe(&e, cmd, args, reply)
 	l.history.Add(e)
 	if r.Action == lab.ErrorAfter {
@@ -55,7 +56,7 @@ func (l *LabState) logFired(c *Client, cmd *command.Command, args [][]byte, w *r
 }
 
 // Called shows the doctor and the log a command that EXEC or a script has run.
-func (l *LabState) Called(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
+func (l *State) Called(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
 	if sess.Index < 0 || cmd.Group == labGroup || sess.Master {
 		return
 	}
@@ -66,14 +67,14 @@ func (l *LabState) Called(sess *command.Session, cmd *command.Command, args [][]
 }
 
 // logWatched logs a command on a watched key that no rule fired for.
-func (l *LabState) logWatched(
+func (l *State) logWatched(
 	sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, ran bool,
 ) {
 	if len(l.history.Globs()) == 0 {
 		return
 	}
 	key := l.history.Watched(cmd.AppendSubjects(nil, args))
-	waits := by == "" && l.waits(cmd) && LabOf(l.Clients.Order[sess.Index]).logged >= sess.Commands-1
+	waits := by == "" && l.waits(cmd) && Of(l.Clients.Order[sess.Index]).logged >= sess.Commands-1
 	if key == nil && cmd.Flags&command.AllKeys == 0 && !waits {
 		return
 	}
@@ -90,12 +91,12 @@ func (l *LabState) logWatched(
 }
 
 // waits reports whether a command asks replicas for what its client has written.
-func (l *LabState) waits(cmd *command.Command) bool {
+func (l *State) waits(cmd *command.Command) bool {
 	return l.Cfg.Replicas > 0 && (cmd.Name == "wait" || cmd.Name == "waitaof")
 }
 
 // blocked shows the doctor and the log a WAIT that has no reply yet, and perhaps never gets one.
-func (l *LabState) blocked(sess *command.Session, args [][]byte) {
+func (l *State) blocked(sess *command.Session, args [][]byte) {
 	cmd := sess.Last
 	if cmd == nil || !l.waits(cmd) {
 		return
@@ -107,7 +108,7 @@ func (l *LabState) blocked(sess *command.Session, args [][]byte) {
 }
 
 // describe adds the command and its reply to an entry. cmd is nil if there is no such command.
-func (l *LabState) describe(e *lab.Entry, cmd *command.Command, args [][]byte, reply []byte) {
+func (l *State) describe(e *lab.Entry, cmd *command.Command, args [][]byte, reply []byte) {
 	e.Cmd, e.Reply, e.Kind = lab.Words(args), lab.Reply(reply), lab.Kind(reply)
 	if cmd != nil {
 		e.Keys = l.history.AllWatched(args, cmd.AppendSubjects(nil, args))
@@ -133,7 +134,7 @@ func (in *inside) number(by string, client, began int64) int64 {
 }
 
 // Expired shows the doctor and the log a key whose TTL has ended.
-func (l *LabState) Expired(db *store.DB, key string) {
+func (l *State) Expired(db *store.DB, key string) {
 	l.doctorExpired(db, key)
 	l.Shown.Expired(key)
 	if l.history.Watched([][]byte{[]byte(key)}) != nil {
@@ -144,8 +145,8 @@ func (l *LabState) Expired(db *store.DB, key string) {
 }
 
 // ruleOf returns the rule that fired for the request of a client, nil for none.
-func (l *LabState) ruleOf(sess *command.Session) *lab.Rule {
-	if f := LabOf(l.Clients.Order[sess.Index]).Fault; f != nil {
+func (l *State) ruleOf(sess *command.Session) *lab.Rule {
+	if f := Of(l.Clients.Order[sess.Index]).Fault; f != nil {
 		return f.Rule
 	}
 	return nil
@@ -173,7 +174,7 @@ func outcome(r *lab.Rule, reply []byte, ran bool) lab.Outcome {
 }
 
 // newEntry makes an entry with the time and the client.
-func (l *LabState) newEntry(by *command.Session, event string) lab.Entry {
+func (l *State) newEntry(by *command.Session, event string) lab.Entry {
 	e := lab.Entry{Time: l.Ex.Now.Wall / 1e6, Mono: monotonic(), Event: event, Offset: l.effect()}
 	if by != nil {
 		e.Client, e.Name, e.DB = by.ID, lab.Printable(by.Name), by.DB
@@ -183,22 +184,22 @@ func (l *LabState) newEntry(by *command.Session, event string) lab.Entry {
 }
 
 // numbered gives an entry the number of its request.
-func (l *LabState) numbered(e *lab.Entry, by *command.Session, request int64) {
-	if c := l.Clients.of(by); c != nil && l.Cfg.Replicas > 0 {
-		e.Request, LabOf(c).logged = request, request
+func (l *State) numbered(e *lab.Entry, by *command.Session, request int64) {
+	if c := l.Clients.Of(by); c != nil && l.Cfg.Replicas > 0 {
+		e.Request, Of(c).logged = request, request
 	}
 }
 
 // noteRule logs that a rule fired for a request of c that has not run.
-func (l *LabState) noteRule(c *Client, words []string, outcome lab.Outcome) {
-	e := l.newEntry(&c.Sess, LabOf(c).Fault.Rule.Name)
+func (l *State) noteRule(c *server.Client, words []string, outcome lab.Outcome) {
+	e := l.newEntry(&c.Sess, Of(c).Fault.Rule.Name)
 	l.numbered(&e, &c.Sess, c.Sess.Commands+1) // the executor has not counted it
-	e.Cmd, e.Key, e.Outcome = words, LabOf(c).Fault.key, outcome
+	e.Cmd, e.Key, e.Outcome = words, Of(c).Fault.key, outcome
 	l.history.Add(e)
 }
 
 // logKey returns the key that the log shows for a request: the first watched key, or the first key.
-func (l *LabState) logKey(calls []lab.Call) string {
+func (l *State) logKey(calls []lab.Call) string {
 	var first []byte
 	for _, call := range calls {
 		if key := l.history.Watched(call.Keys); key != nil {

@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // LAB HOLD replaces sleeps in tests. A rule parks a client before its request is executed. The test
@@ -28,13 +29,13 @@ func holdRows() []command.Row {
 			"(RELEASE name:string [clients:integer]) | LIST",
 			-2, "O(N) where N is the number of parked clients",
 			"Waits until a rule holds clients, releases them, or lists them.",
-			labWord{"WAIT", 2, 3, command.AllowBusy, (*LabState).holdWait},
-			labWord{"RELEASE", 1, 2, command.AllowBusy, (*LabState).holdRelease},
-			labWord{"LIST", 0, 0, command.AllowBusy, (*LabState).holdList}),
+			labWord{"WAIT", 2, 3, command.AllowBusy, (*State).holdWait},
+			labWord{"RELEASE", 1, 2, command.AllowBusy, (*State).holdRelease},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*State).holdList}),
 	}
 }
 
-func (l *LabState) holdList(c *command.Call, _ [][]byte) error {
+func (l *State) holdList(c *command.Call, _ [][]byte) error {
 	c.Array(len(l.parked))
 	for _, held := range l.parked {
 		writeParked(held, c.Writer)
@@ -43,7 +44,7 @@ func (l *LabState) holdList(c *command.Call, _ [][]byte) error {
 }
 
 // holdRule finds the rule that a verb names.
-func (l *LabState) holdRule(verb string, arg []byte) (*lab.Rule, error) {
+func (l *State) holdRule(verb string, arg []byte) (*lab.Rule, error) {
 	r := l.plan.Find(string(arg))
 	switch {
 	case r == nil:
@@ -71,7 +72,7 @@ func labNumber(verb, what string, args [][]byte, at int, least int64) (int64, er
 type barrier struct {
 	rule    string
 	clients int
-	c       *Client
+	c       *server.Client
 	request int64 // the number of c's request
 
 	timer    *reactor.Timer // nil for no timeout
@@ -83,7 +84,7 @@ func (b *barrier) waits() bool {
 	return !b.c.Closed && b.c.Sess.Hold == command.Blocked && b.c.Sess.Commands == b.request
 }
 
-func (l *LabState) holdWait(c *command.Call, args [][]byte) error {
+func (l *State) holdWait(c *command.Call, args [][]byte) error {
 	const verb = "hold wait"
 	r, err := l.holdRule(verb, args[0])
 	if err != nil {
@@ -116,7 +117,7 @@ func (l *LabState) holdWait(c *command.Call, args [][]byte) error {
 
 // endOverdue ends the waits whose time is over. It is for slow scripts: no timer runs meanwhile, but a
 // test must not hang because of the script.
-func (l *LabState) endOverdue() {
+func (l *State) endOverdue() {
 	now := l.Ex.Clock.Mono()
 	overdue := func(b *barrier) bool { return b.timer != nil && b.deadline <= now }
 	for {
@@ -131,7 +132,7 @@ func (l *LabState) endOverdue() {
 // endInVain ends a wait whose time is over. A test that takes connections from a pool may send LAB
 // over one of them. Rules never hold that connection later. If the rule met only such a client, the
 // reply says so.
-func (l *LabState) endInVain(b *barrier) {
+func (l *State) endInVain(b *barrier) {
 	reply := (*resp.Writer).NullArray
 	if r := l.plan.Find(b.rule); r != nil && r.Spared != 0 && r.Fired == 0 {
 		err := labError("hold wait", "the rule '%s' has met only client %d, which has sent LAB: "+
@@ -145,7 +146,7 @@ func (l *LabState) endInVain(b *barrier) {
 func (b *barrier) over() bool { return !b.waits() }
 
 // endBarrier ends the wait of b's client with a reply.
-func (l *LabState) endBarrier(b *barrier, reply func(*resp.Writer)) {
+func (l *State) endBarrier(b *barrier, reply func(*resp.Writer)) {
 	l.barriers = slices.DeleteFunc(l.barriers, func(other *barrier) bool { return other == b })
 	if b.timer != nil {
 		l.Loop.Cancel(b.timer)
@@ -156,7 +157,7 @@ func (l *LabState) endBarrier(b *barrier, reply func(*resp.Writer)) {
 }
 
 // endBarriers ends every wait for a rule that was removed.
-func (l *LabState) endBarriers(rule string) {
+func (l *State) endBarriers(rule string) {
 	for _, b := range slices.Clone(l.barriers) {
 		if b.rule == rule {
 			l.endBarrier(b, (*resp.Writer).NullArray)
@@ -167,7 +168,7 @@ func (l *LabState) endBarriers(rule string) {
 // holdRelease releases parked clients. Its reply is written together with theirs: after their requests
 // were executed, or from within a slow script among them. If a released script never ends, the caller
 // still gets its reply and can send SCRIPT KILL.
-func (l *LabState) holdRelease(c *command.Call, args [][]byte) error {
+func (l *State) holdRelease(c *command.Call, args [][]byte) error {
 	const verb = "hold release"
 	r, err := l.holdRule(verb, args[0])
 	if err != nil {
@@ -187,16 +188,16 @@ func (l *LabState) holdRelease(c *command.Call, args [][]byte) error {
 }
 
 // park puts the request of c back: until LAB HOLD RELEASE, or for the time in the rule.
-func (l *LabState) park(c *Client, args [][]byte) {
-	f := LabOf(c).Fault
+func (l *State) park(c *server.Client, args [][]byte) {
+	f := Of(c).Fault
 	f.Decided, f.parked, f.words = true, true, lab.Words(args)
 	c.Unread()
 	c.Sess.Hold = command.Stopped
 	if f.Rule.Action == lab.DelayExec {
 		l.noteRule(c, f.words, lab.Delayed)
-		f.timer = l.after(time.Duration(f.Rule.Millis)*time.Millisecond, func() {
+		f.timer = l.After(time.Duration(f.Rule.Millis)*time.Millisecond, func() {
 			f.timer, f.parked = nil, false
-			l.release(c)
+			l.Release(c)
 		})
 		return
 	}
@@ -211,9 +212,9 @@ func (l *LabState) park(c *Client, args [][]byte) {
 }
 
 // parkedBy returns the clients that a rule holds, oldest first.
-func (l *LabState) parkedBy(rule string) (held []*Client) {
+func (l *State) parkedBy(rule string) (held []*server.Client) {
 	for _, c := range l.parked {
-		if LabOf(c).Fault.Rule.Name == rule && !c.Closed {
+		if Of(c).Fault.Rule.Name == rule && !c.Closed {
 			held = append(held, c)
 		}
 	}
@@ -221,25 +222,25 @@ func (l *LabState) parkedBy(rule string) (held []*Client) {
 }
 
 // unpark releases the first n clients that a rule holds.
-func (l *LabState) unpark(rule string, n int) {
+func (l *State) unpark(rule string, n int) {
 	for _, c := range l.parkedBy(rule)[:n] {
-		l.parked = slices.DeleteFunc(l.parked, func(p *Client) bool { return p == c })
-		LabOf(c).Fault.parked = false
-		l.release(c)
+		l.parked = slices.DeleteFunc(l.parked, func(p *server.Client) bool { return p == c })
+		Of(c).Fault.parked = false
+		l.Release(c)
 	}
 }
 
 // writeParked writes a parked client as a reply.
-func writeParked(c *Client, w *resp.Writer) {
+func writeParked(c *server.Client, w *resp.Writer) {
 	w.Map(5)
 	w.BulkString("client")
 	w.Int(c.Sess.ID)
 	w.BulkString("name")
 	w.BulkString(c.Sess.Name)
 	w.BulkString("rule")
-	w.BulkString(LabOf(c).Fault.Rule.Name)
+	w.BulkString(Of(c).Fault.Rule.Name)
 	w.BulkString("cmd")
-	w.BulkString(lab.Line(LabOf(c).Fault.words))
+	w.BulkString(lab.Line(Of(c).Fault.words))
 	w.BulkString("key")
-	w.BulkString(LabOf(c).Fault.key)
+	w.BulkString(Of(c).Fault.key)
 }

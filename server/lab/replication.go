@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -28,11 +29,11 @@ func replicationRows() []command.Row {
 			"(LAG milliseconds [port:integer]) | (STATUS [port:integer]) | (WAIT [timeout-milliseconds])",
 			-2, "O(N) where N is the number of replicas",
 			"Stops the stream to replicas, makes it late, lets it go on, or shows it.",
-			labWord{"HOLD", 0, 1, command.AllowBusy, (*LabState).replicationHold},
-			labWord{"RELEASE", 0, 1, command.AllowBusy, (*LabState).replicationRelease},
-			labWord{"LAG", 1, 2, command.AllowBusy, (*LabState).replicationLag},
-			labWord{"STATUS", 0, 1, command.AllowBusy, (*LabState).replicationStatus},
-			labWord{"WAIT", 0, 1, 0, (*LabState).replicationWait}),
+			labWord{"HOLD", 0, 1, command.AllowBusy, (*State).replicationHold},
+			labWord{"RELEASE", 0, 1, command.AllowBusy, (*State).replicationRelease},
+			labWord{"LAG", 1, 2, command.AllowBusy, (*State).replicationLag},
+			labWord{"STATUS", 0, 1, command.AllowBusy, (*State).replicationStatus},
+			labWord{"WAIT", 0, 1, 0, (*State).replicationWait}),
 	}
 }
 
@@ -66,15 +67,15 @@ type mark struct{ at, end int64 } // at in ns, by Clock.Timeline
 
 const errHeld store.Error = "NOMASTERLINK LAB REPLICATION HOLD has stopped the stream to this replica"
 
-func (l *LabState) replicationHold(c *command.Call, args [][]byte) error {
+func (l *State) replicationHold(c *command.Call, args [][]byte) error {
 	return l.brake(c, args, brake{held: true})
 }
 
-func (l *LabState) replicationRelease(c *command.Call, args [][]byte) error {
+func (l *State) replicationRelease(c *command.Call, args [][]byte) error {
 	return l.brake(c, args, brake{})
 }
 
-func (l *LabState) replicationLag(c *command.Call, args [][]byte) error {
+func (l *State) replicationLag(c *command.Call, args [][]byte) error {
 	ms, err := labNumber("replication lag", "milliseconds", args, 0, 0)
 	if err != nil {
 		return err
@@ -83,14 +84,14 @@ func (l *LabState) replicationLag(c *command.Call, args [][]byte) error {
 }
 
 // brake sets the brake of one replica or of all.
-func (l *LabState) brake(c *command.Call, args [][]byte, b brake) error {
+func (l *State) brake(c *command.Call, args [][]byte, b brake) error {
 	port, relayed, err := l.streamPort(c, args)
 	if err != nil || relayed {
 		return err
 	}
 	for _, other := range l.Replicas.All {
 		if port == 0 || portOf(other) == port {
-			LabOf(other).gate = min(l.Replicas.Stream.Offset, l.streamEnd(other))
+			Of(other).gate = min(l.Replicas.Stream.Offset, l.streamEnd(other))
 		}
 	}
 	if l.brakes.marks == nil {
@@ -105,12 +106,12 @@ func (l *LabState) brake(c *command.Call, args [][]byte, b brake) error {
 		l.brakes.of[port] = b
 	}
 	for _, other := range l.Replicas.All {
-		getsKeys := ReplicaOf(other).state != online || other.withheld
+		getsKeys := server.ReplicaOf(other).State != server.Online || other.Withheld
 		switch now := l.brakeOf(other); {
 		case port != 0 && portOf(other) != port || !getsKeys:
 		case now.held:
-			l.close(other) // it comes again, and is refused
-		case other.withheld:
+			l.Close(other) // it comes again, and is refused
+		case other.Withheld:
 			l.sendKeys(other, now.late)
 		}
 	}
@@ -121,10 +122,10 @@ func (l *LabState) brake(c *command.Call, args [][]byte, b brake) error {
 
 // streamPort reads the port of a replica, 0 for all. A replica that is not told whom to stop passes the verb on to its
 // master: then relayed is true.
-func (l *LabState) streamPort(c *command.Call, args [][]byte) (port int64, relayed bool, err error) {
+func (l *State) streamPort(c *command.Call, args [][]byte) (port int64, relayed bool, err error) {
 	if len(args) > 0 {
 		port, ok := ascii.ParseInt(args[0])
-		if !ok || port < 1 || port > MaxPort {
+		if !ok || port < 1 || port > server.MaxPort {
 			return 0, false, labError("replication", "port expects the port of a replica, not '%s'", printable(args[0]))
 		}
 		if !l.knowsReplica(port) {
@@ -135,10 +136,10 @@ func (l *LabState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 	if l.Follow.Host == "" {
 		return 0, false, nil
 	}
-	master := l.neighbour(l.Follow.Host, l.Follow.port)
+	master := l.neighbour(l.Follow.Host, l.Follow.Port)
 	if master == nil {
 		return 0, false, labError("replication", "the master %s:%d is none of this process: send this to it",
-			l.Follow.Host, l.Follow.port)
+			l.Follow.Host, l.Follow.Port)
 	}
 	request := [][]byte{[]byte("LAB"), []byte("REPLICATION")}
 	for _, arg := range c.Args[2:] {
@@ -147,8 +148,8 @@ func (l *LabState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 	request = append(request, strconv.AppendInt(nil, int64(l.PeerPort), 10))
 	r := &relay{home: l, by: l.Running}
 	r.finish = func() { r.answerReplies(false) }
-	r.send(c, []*LabState{master}, func() *InternalRequest {
-		v := &InternalRequest{Args: request}
+	r.send(c, []*State{master}, func() *server.InternalRequest {
+		v := &server.InternalRequest{Args: request}
 		v.Sess.Proto = c.Sess.Proto
 		return v
 	})
@@ -156,7 +157,7 @@ func (l *LabState) streamPort(c *command.Call, args [][]byte) (port int64, relay
 }
 
 // knowsReplica reports whether a replica with this port is here, or belongs to the process.
-func (l *LabState) knowsReplica(port int64) bool {
+func (l *State) knowsReplica(port int64) bool {
 	for _, c := range l.Replicas.All {
 		if portOf(c) == port {
 			return true
@@ -171,14 +172,14 @@ func (l *LabState) knowsReplica(port int64) bool {
 }
 
 // portOf is the port by which LAB REPLICATION knows a replica.
-func portOf(c *Client) int64 {
-	if peerOf(c) != nil {
-		return int64(peerOf(c).PeerPort)
+func portOf(c *server.Client) int64 {
+	if server.PeerOf(c) != nil {
+		return int64(server.PeerOf(c).PeerPort)
 	}
-	return ReplicaOf(c).port
+	return server.ReplicaOf(c).Port
 }
 
-func (l *LabState) brakeOf(c *Client) brake {
+func (l *State) brakeOf(c *server.Client) brake {
 	if b, own := l.brakes.of[portOf(c)]; own {
 		return b
 	}
@@ -186,18 +187,18 @@ func (l *LabState) brakeOf(c *Client) brake {
 }
 
 // holdsStream reports whether nothing goes to a replica, and nothing of it is heard.
-func (l *LabState) holdsStream(c *Client) bool { return l.brakeOf(c).held }
+func (l *State) holdsStream(c *server.Client) bool { return l.brakeOf(c).held }
 
 // streamEnd is the last byte of the stream that a replica gets now.
-func (l *LabState) streamEnd(c *Client) int64 {
+func (l *State) streamEnd(c *server.Client) int64 {
 	b := l.brakeOf(c)
 	switch {
 	case b.held:
-		return LabOf(c).gate
+		return Of(c).gate
 	case b.late == 0:
 		return math.MaxInt64
 	}
-	end, until := l.brakes.due, l.Replicas.now()-int64(b.late)
+	end, until := l.brakes.due, l.Replicas.Now()-int64(b.late)
 	for _, m := range l.brakes.marks {
 		if m.at > until {
 			break
@@ -208,33 +209,33 @@ func (l *LabState) streamEnd(c *Client) int64 {
 }
 
 // delayKeys makes a replica that asks for all keys get them as late as the stream.
-func (l *LabState) delayKeys(c *Client) {
+func (l *State) delayKeys(c *server.Client) {
 	if late := l.brakeOf(c).late; late > 0 {
 		l.sendKeys(c, late)
 	}
 }
 
 // sendKeys lets the keys for a replica go after some time. They are those of the moment when it asked.
-func (l *LabState) sendKeys(c *Client, late time.Duration) {
+func (l *State) sendKeys(c *server.Client, late time.Duration) {
 	if late == 0 {
-		c.withheld, ReplicaOf(c).heard = false, l.Replicas.now()
-		l.wantWrite(c)
+		c.Withheld, server.ReplicaOf(c).Heard = false, l.Replicas.Now()
+		l.WantWrite(c)
 		return
 	}
-	due := l.Replicas.now() + int64(late)
-	c.withheld, LabOf(c).keysAt = true, due
-	l.at(due, func() {
-		if c.withheld && LabOf(c).keysAt == due && !c.Closed {
+	due := l.Replicas.Now() + int64(late)
+	c.Withheld, Of(c).keysAt = true, due
+	l.At(due, func() {
+		if c.Withheld && Of(c).keysAt == due && !c.Closed {
 			l.sendKeys(c, 0)
 		}
 	})
 }
 
 // releaseAll lets every stream go.
-func (l *LabState) releaseAll() {
+func (l *State) releaseAll() {
 	l.brakes = brakes{}
 	for _, c := range l.Replicas.All {
-		if c.withheld {
+		if c.Withheld {
 			l.sendKeys(c, 0)
 		}
 	}
@@ -250,12 +251,12 @@ func (b *brakes) longest() (late time.Duration) {
 }
 
 // mark notes where the stream ends at the end of this pass, while a stream is late. A mark stands for a millisecond.
-func (l *LabState) mark() {
+func (l *State) mark() {
 	if l.brakes.marks == nil && l.brakes.longest() == 0 {
 		return
 	}
 	b, late := &l.brakes, l.brakes.longest()
-	now := (l.Replicas.now() + 999_999) / 1e6 * 1e6
+	now := (l.Replicas.Now() + 999_999) / 1e6 * 1e6
 	old := 0
 	for old < len(b.marks) && b.marks[old].at+int64(late) < now {
 		b.due = b.marks[old].end
@@ -279,42 +280,42 @@ func (l *LabState) mark() {
 }
 
 // wakeFor makes a pass when the bytes of a mark are due.
-func (l *LabState) wakeFor(at int64) {
+func (l *State) wakeFor(at int64) {
 	wake := func() {}
-	l.at(at+int64(l.brakes.all.late), wake)
+	l.At(at+int64(l.brakes.all.late), wake)
 	for _, b := range l.brakes.of {
 		if b.late > 0 {
-			l.at(at+int64(b.late), wake)
+			l.At(at+int64(b.late), wake)
 		}
 	}
 }
 
 // replicationStatus shows each stream: what was handed over, and what is acknowledged.
-func (l *LabState) replicationStatus(c *command.Call, args [][]byte) error {
+func (l *State) replicationStatus(c *command.Call, args [][]byte) error {
 	port, relayed, err := l.streamPort(c, args)
 	if err != nil || relayed {
 		return err
 	}
-	var shown []*Client
+	var shown []*server.Client
 	for _, other := range l.Replicas.All {
 		if port == 0 || portOf(other) == port {
 			shown = append(shown, other)
 		}
 	}
-	slices.SortFunc(shown, func(a, b *Client) int { return int(portOf(a) - portOf(b)) })
+	slices.SortFunc(shown, func(a, b *server.Client) int { return int(portOf(a) - portOf(b)) })
 	c.Array(len(shown))
 	for _, other := range shown {
 		sent := int64(0)
-		if ReplicaOf(other).follows {
-			sent = ReplicaOf(other).cursor.From() - 1
+		if server.ReplicaOf(other).Follows {
+			sent = server.ReplicaOf(other).Cursor.From() - 1
 		}
 		c.Map(6)
 		c.IntField("port", portOf(other))
-		c.TextField("state", ReplicaOf(other).state.String())
+		c.TextField("state", server.ReplicaOf(other).State.String())
 		c.TextField("stream", l.brakeOf(other).String())
 		c.IntField("offset", l.Replicas.Stream.Offset)
 		c.IntField("sent", sent)
-		c.IntField("acked", ReplicaOf(other).Acked)
+		c.IntField("acked", server.ReplicaOf(other).Acked)
 	}
 	return nil
 }

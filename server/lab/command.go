@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"slices"
@@ -14,6 +14,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -44,10 +45,10 @@ import (
 // meets the rest of the server; only the files above its room know it.
 //
 // The lab sees the server from the inside, so it embeds it.
-type LabState struct {
-	*Role
-	admin *Admin
-	All   []*LabState // of the process, with this one
+type State struct {
+	*server.Role
+	admin *server.Admin
+	All   []*State // of the process, with this one
 
 	Clock  *clock.Lab
 	seen   int64 // unix ns by clock, when the last pass ended
@@ -71,49 +72,49 @@ type LabState struct {
 	retry     *reactor.Timer // to listen when that has failed, nil before
 	snapshots map[string]*snapshot
 
-	brakes brakes    // LAB REPLICATION
-	turns  *LabState // that this node has to follow, once other nodes reach it; nil for none
+	brakes brakes // LAB REPLICATION
+	turns  *State // that this node has to follow, once other nodes reach it; nil for none
 
 	plan     *lab.Plan
 	history  *lab.Log
 	inside   inside
-	armed    bool       // rules or the log have to look at requests: see arm
-	parked   []*Client  // clients that HOLD keeps waiting, oldest first
-	barriers []*barrier // every LAB HOLD WAIT that waits
+	armed    bool             // rules or the log have to look at requests: see arm
+	parked   []*server.Client // clients that HOLD keeps waiting, oldest first
+	barriers []*barrier       // every LAB HOLD WAIT that waits
 
-	Shown LabHooks
+	Shown Hooks
 
 	judging sync.Mutex // one LAB VERDICT searches at a time: a search over a long log takes 100 MB
 }
 
-func NewLab(rs *Role, a *Admin, clock *clock.Clock) *LabState {
+func New(rs *server.Role, a *server.Admin, clock *clock.Clock) *State {
 	clock.Lab = clock.NewLab()
-	l := &LabState{
+	l := &State{
 		Role: rs, admin: a,
 		Clock: clock.Lab, seen: clock.Lab.Now(clock.Mono()),
 		plan: lab.NewPlan(rs.Cfg.Seed, store.MatchPattern), history: lab.NewLog(store.MatchPattern),
-		Shown: LabHooks{Struck: func(int64, *lab.Rule, string) {}, Expired: func(string) {}},
+		Shown: Hooks{Struck: func(int64, *lab.Rule, string) {}, Expired: func(string) {}},
 	}
 	if rs.Cfg.LabDisk {
 		l.disk, _ = l.Persist.Disk.(*disk.Sim)
-		l.Persist.Hooks = fileHooks{pace: l.pace, endSync: l.endSync, beside: l.beside, isBehind: l.isBehind}
+		l.Persist.Hooks = server.FileHooks{Pace: l.pace, EndSync: l.endSync, Beside: l.beside, IsBehind: l.isBehind}
 	}
 	l.hookLinks(&l.Link)
 	l.doctor = doctor.New(l.logFinding, nil, 0)
-	l.All = []*LabState{l}
+	l.All = []*State{l}
 	return l
 }
 
 const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
 
-// LabRows are LAB and its subcommands.
-func LabRows() []command.Row {
-	container := row[*Server]("lab", "",
+// Rows are LAB and its subcommands.
+func Rows() []command.Row {
+	container := server.Row[*server.Server]("lab", "",
 		-2, 0, labGroup, labSince,
 		"Depends on subcommand.",
 		"Controls time and faults, for tests.", nil)
 	container.Do = nil
-	help := row[*Server]("lab|help", "",
+	help := server.Row[*server.Server]("lab|help", "",
 		2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince,
 		"O(1)",
 		"Lists the subcommands.", nil)
@@ -132,28 +133,28 @@ const (
 	labSince = "0.1.0" // of miniredisd: Redis has nothing like it
 )
 
-// LabRow makes the row of the subcommand called name. No subcommand runs inside MULTI: some wait for
+// Row makes the row of the subcommand called name. No subcommand runs inside MULTI: some wait for
 // other clients. CLIENT PAUSE does not hold them back: a pause may end only when a test moves the
 // clock.
 //
 // more is AllowBusy for verbs that must work while a slow script runs. They touch only connections,
 // rules and the log. The script must not see its keys, its time or its executor change under it.
-func LabRow(
+func Row(
 	name, syntax string, arity int, more command.Flag, complexity, summary string,
-	do func(*LabState, *command.Call) error,
+	do func(*State, *command.Call) error,
 ) command.Row {
 	const flags = command.Admin | command.NoScript | command.NoMulti | command.NeverPaused |
 		command.Loading | command.Stale
-	return row("lab|"+name, syntax,
+	return server.Row("lab|"+name, syntax,
 		arity, flags|more, labGroup, labSince,
 		complexity,
 		summary,
-		func(s *Server, c *command.Call) error {
-			l, isOn := FindPart[*LabState](s)
+		func(s *server.Server, c *command.Call) error {
+			l, isOn := server.FindPart[*State](s)
 			if !isOn {
 				return errLabOff
 			}
-			LabOf(s.Running).control = true
+			Of(s.Running).control = true
 			return do(l, c)
 		})
 }
@@ -163,7 +164,7 @@ type labWord struct {
 	name        string // "" for no word at all, labCount for a number
 	least, most int    // number of arguments after it
 	flags       command.Flag
-	do          func(l *LabState, c *command.Call, args [][]byte) error
+	do          func(l *State, c *command.Call, args [][]byte) error
 }
 
 // labCount stands for a number instead of a word.
@@ -175,7 +176,7 @@ func wordsRow(name, syntax string, arity int, complexity, summary string, words 
 	for _, w := range words {
 		flags |= w.flags
 	}
-	return LabRow(name, syntax, arity, flags, complexity, summary, func(l *LabState, c *command.Call) error {
+	return Row(name, syntax, arity, flags, complexity, summary, func(l *State, c *command.Call) error {
 		word, args := "", c.Args[2:]
 		if len(args) > 0 {
 			word, args = labVerb(args[0]), args[1:]
@@ -244,7 +245,7 @@ func argumentName(syntax, word string, at int) string {
 // labError makes the error of a LAB command. verb is the subcommand and its word. why says what is
 // wrong with which argument.
 func labError(verb, why string, args ...any) error {
-	return errorf("ERR LAB "+strings.ToUpper(verb)+": "+why, args...)
+	return server.Errorf("ERR LAB "+strings.ToUpper(verb)+": "+why, args...)
 }
 
 // labVerb returns a word in upper case, as errors and comparisons have it.

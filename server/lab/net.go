@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -25,30 +26,30 @@ import (
 func netRows() []command.Row {
 	const each = "O(N) in the client connections"
 	return []command.Row{
-		switchRow("listen", "O(1)", "Accepts or refuses new connections.", (*LabState).listenSwitch),
-		switchRow("blackhole", each, "Stops all traffic with clients, or lets it go on.", (*LabState).blackholeSwitch),
+		switchRow("listen", "O(1)", "Accepts or refuses new connections.", (*State).listenSwitch),
+		switchRow("blackhole", each, "Stops all traffic with clients, or lets it go on.", (*State).blackholeSwitch),
 		wordsRow("partition", "(CLIENT name-glob:pattern (ON | OFF)) | LIST",
 			-2, each,
 			"Cuts off clients by name, reconnects them, or lists them.",
-			labWord{"CLIENT", 1, 2, command.AllowBusy, (*LabState).partition},
-			labWord{"LIST", 0, 0, command.AllowBusy, (*LabState).partitionList}),
+			labWord{"CLIENT", 1, 2, command.AllowBusy, (*State).partition},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*State).partitionList}),
 	}
 }
 
 // switchRow makes the row of a subcommand that is ON or OFF.
 func switchRow(
-	name, complexity, summary string, do func(l *LabState, c *command.Call, on bool) error,
+	name, complexity, summary string, do func(l *State, c *command.Call, on bool) error,
 ) command.Row {
 	return wordsRow(name, "(ON | OFF)", -2, complexity, summary,
-		labWord{"ON", 0, 0, command.AllowBusy, func(l *LabState, c *command.Call, _ [][]byte) error {
+		labWord{"ON", 0, 0, command.AllowBusy, func(l *State, c *command.Call, _ [][]byte) error {
 			return do(l, c, true)
 		}},
-		labWord{"OFF", 0, 0, command.AllowBusy, func(l *LabState, c *command.Call, _ [][]byte) error {
+		labWord{"OFF", 0, 0, command.AllowBusy, func(l *State, c *command.Call, _ [][]byte) error {
 			return do(l, c, false)
 		}})
 }
 
-func (l *LabState) listenSwitch(c *command.Call, on bool) error {
+func (l *State) listenSwitch(c *command.Call, on bool) error {
 	if err := l.setDeaf(!on); err != nil {
 		return labError("listen on", "%v", err)
 	}
@@ -57,7 +58,7 @@ func (l *LabState) listenSwitch(c *command.Call, on bool) error {
 }
 
 // setDeaf stops listening, or listens again.
-func (l *LabState) setDeaf(deaf bool) error {
+func (l *State) setDeaf(deaf bool) error {
 	l.deaf = deaf
 	err := l.openOrClose()
 	l.deaf = deaf || err != nil
@@ -65,13 +66,13 @@ func (l *LabState) setDeaf(deaf bool) error {
 }
 
 // openOrClose listens unless the lab refuses connections.
-func (l *LabState) openOrClose() error {
+func (l *State) openOrClose() error {
 	switch {
 	case l.refuses():
-		l.Listeners.refuse()
+		l.Listeners.Refuse()
 	case len(l.Listeners.All) == 0:
-		if err := l.Listeners.open(); err != nil {
-			l.Listeners.refuse()
+		if err := l.Listeners.Open(); err != nil {
+			l.Listeners.Refuse()
 			return err
 		}
 	}
@@ -79,9 +80,9 @@ func (l *LabState) openOrClose() error {
 }
 
 // refuses reports whether the lab refuses connections.
-func (l *LabState) refuses() bool { return l.deaf || l.down != nil }
+func (l *State) refuses() bool { return l.deaf || l.down != nil }
 
-func (l *LabState) blackholeSwitch(c *command.Call, on bool) error {
+func (l *State) blackholeSwitch(c *command.Call, on bool) error {
 	if err := l.setBlackhole(on); err != nil {
 		return labError("blackhole", "%v", err)
 	}
@@ -89,18 +90,18 @@ func (l *LabState) blackholeSwitch(c *command.Call, on bool) error {
 	return nil
 }
 
-func (l *LabState) setBlackhole(on bool) error {
+func (l *State) setBlackhole(on bool) error {
 	l.blackhole = on
 	l.setAllMuted()
 	for _, each := range l.Listeners.All {
-		if err := l.Listeners.watch(each); err != nil {
+		if err := l.Listeners.Watch(each); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *LabState) partition(c *command.Call, args [][]byte) error {
+func (l *State) partition(c *command.Call, args [][]byte) error {
 	const verb = "partition client"
 	if len(args) == 1 {
 		return labError(verb, "ON or OFF is missing")
@@ -124,7 +125,7 @@ func (l *LabState) partition(c *command.Call, args [][]byte) error {
 
 // partitionList also shows how many connections are cut off. A test whose pool has sent LAB over some
 // of them sees there that these are spared.
-func (l *LabState) partitionList(c *command.Call, _ [][]byte) error {
+func (l *State) partitionList(c *command.Call, _ [][]byte) error {
 	c.Array(len(l.partitions))
 	for _, glob := range l.partitions {
 		cut, spared := l.concerned(glob)
@@ -141,11 +142,11 @@ func (l *LabState) partitionList(c *command.Call, _ [][]byte) error {
 
 // concerned counts the connections whose names match. A connection that has sent LAB is spared, all
 // others are cut off.
-func (l *LabState) concerned(glob string) (cut, spared int64) {
+func (l *State) concerned(glob string) (cut, spared int64) {
 	for _, c := range l.Clients.Order {
 		switch {
 		case c.Closed || !isOf(glob, c.Sess.Name):
-		case LabOf(c).control:
+		case Of(c).control:
 			spared++
 		default:
 			cut++
@@ -160,15 +161,15 @@ func isOf(glob, name string) bool {
 }
 
 // mutes reports whether the network holds up c's traffic.
-func (l *LabState) mutes(c *Client) bool { return !LabOf(c).control && l.hides(c.Sess.Name) }
+func (l *State) mutes(c *server.Client) bool { return !Of(c).control && l.hides(c.Sess.Name) }
 
 // hides reports whether the network holds up the traffic of clients with this name.
-func (l *LabState) hides(name string) bool {
+func (l *State) hides(name string) bool {
 	return l.blackhole || slices.ContainsFunc(l.partitions, func(glob string) bool { return isOf(glob, name) })
 }
 
 // setAllMuted calls setMuted for all clients and closes the sockets that need not linger any more.
-func (l *LabState) setAllMuted() {
+func (l *State) setAllMuted() {
 	for _, c := range l.Clients.Order {
 		l.setMuted(c)
 	}
@@ -176,10 +177,10 @@ func (l *LabState) setAllMuted() {
 		if l.hides(socket.name) {
 			return false
 		}
-		socket.end.close(socket.fd)
+		socket.end.Close(socket.fd)
 		return true
 	})
-	l.linkCut.Store(l.cutsLink(l.Follow.port))
+	l.linkCut.Store(l.cutsLink(l.Follow.Port))
 	l.turnIfReached()
 }
 
@@ -189,48 +190,48 @@ func (l *LabState) setAllMuted() {
 type lingering struct {
 	fd   int
 	name string // of the client
-	end  ending
+	end  server.Ending
 }
 
 // linger keeps the socket of c open if c is muted. c is about to be freed.
-func (l *LabState) linger(c *Client) {
+func (l *State) linger(c *server.Client) {
 	if c.Muted && l.mutes(c) {
 		l.limitLingering()
 		l.lingering = append(l.lingering, lingering{c.FD, c.Sess.Name, c.Ending})
-		c.Ending = keptOpen
+		c.Ending = server.KeptOpen
 	}
 }
 
 // limitLingering closes the oldest lingering sockets if clients and lingering sockets together are more
 // than maxclients. A kernel drops orphaned connections in the same way (tcp_max_orphans).
-func (l *LabState) limitLingering() {
+func (l *State) limitLingering() {
 	for len(l.lingering) > 0 && len(l.lingering)+len(l.Clients.ByID) > l.Cfg.MaxClients {
-		l.lingering[0].end.close(l.lingering[0].fd)
+		l.lingering[0].end.Close(l.lingering[0].fd)
 		l.lingering = slices.Delete(l.lingering, 0, 1)
 	}
 }
 
 // closeLingering closes all lingering sockets when the server ends.
-func (l *LabState) closeLingering() {
+func (l *State) closeLingering() {
 	for _, socket := range l.lingering {
-		socket.end.close(socket.fd)
+		socket.end.Close(socket.fd)
 	}
 	l.lingering = nil
 }
 
-// acceptUnlessBlackhole is acceptHandler. In a black hole it stops watching the listener, so that
+// acceptUnlessBlackhole is AcceptHandler. In a black hole it stops watching the listener, so that
 // connections wait in the kernel. setBlackhole watches the listener again.
-func (l *LabState) acceptUnlessBlackhole(from *Listener) {
+func (l *State) acceptUnlessBlackhole(from *server.Listener) {
 	if l.blackhole {
 		l.Loop.Unwatch(from.FD, reactor.Readable)
 		return
 	}
-	l.acceptHandler(from)
+	l.AcceptHandler(from)
 	l.limitLingering()
 }
 
 // setMuted mutes c or ends that. The client's name decides, and it may have changed.
-func (l *LabState) setMuted(c *Client) {
+func (l *State) setMuted(c *server.Client) {
 	muted := l.mutes(c)
 	if muted == c.Muted || c.Closed {
 		return
@@ -238,15 +239,15 @@ func (l *LabState) setMuted(c *Client) {
 	c.Muted = muted
 	if muted {
 		l.Loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
-		l.unqueue(c)
+		l.Unqueue(c)
 		return
 	}
-	l.watchInput(c)
+	l.WatchInput(c)
 	c.Full = false
-	if c == l.Running || c.protected || c.Sess.Master { // it continues without help
+	if c == l.Running || c.Protected || c.Sess.Master { // it continues without help
 		return
 	}
-	l.wantWrite(c)
+	l.WantWrite(c)
 	if c.Sess.Hold == command.NotHeld {
 		l.Resumed = append(l.Resumed, c) // it may have commands that were read and not executed
 	}

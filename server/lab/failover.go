@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // LAB FAILOVER does what Sentinel does, and decides by itself when:
@@ -24,19 +25,19 @@ import (
 
 // failing is a LAB FAILOVER that waits for the nodes.
 type failing struct {
-	*LabState
-	waiter
+	*State
+	server.Waiter
 	to     int64 // the port, 0 for the best
 	leaves bool  // the old master as it is
 }
 
-func (l *LabState) failover(c *command.Call) error {
-	f := &failing{LabState: l, waiter: waiter{l.Running, c.Sess.Commands}}
+func (l *State) failover(c *command.Call) error {
+	f := &failing{State: l, Waiter: server.Waiter{By: l.Running, Request: c.Sess.Commands}}
 	for args := c.Args[2:]; len(args) > 0; {
 		switch word := labVerb(args[0]); {
 		case word == "TO" && f.to == 0 && len(args) > 1:
 			port, ok := ascii.ParseInt(args[1])
-			if !ok || port < 1 || port > MaxPort {
+			if !ok || port < 1 || port > server.MaxPort {
 				return labError("failover", "TO expects a port, not '%s'", printable(args[1]))
 			}
 			f.to, args = port, args[2:]
@@ -58,8 +59,8 @@ func (l *LabState) failover(c *command.Call) error {
 
 // answer replies to the client, if it still waits.
 func (f *failing) answer(write func(w *resp.Writer)) {
-	if f.isOn() {
-		f.Ex.Answer(&f.by.Sess, write)
+	if f.IsOn() {
+		f.Ex.Answer(&f.By.Sess, write)
 	}
 }
 
@@ -71,7 +72,7 @@ func (f *failing) decide(all []nodeState) {
 		f.answer(func(w *resp.Writer) { w.Error(err.Error()) })
 		return
 	}
-	f.eachNode([]*LabState{chosen.s}, func(_ int, at *LabState, end func()) {
+	f.eachNode([]*State{chosen.s}, func(_ int, at *State, end func()) {
 		at.afterScript(func() {
 			at.promote()
 			end()
@@ -132,8 +133,8 @@ func (n *nodeState) unfit() string {
 
 // turnOthers makes the other nodes follow the new master: first the replicas, so that none of them goes back to the old
 // master meanwhile.
-func (f *failing) turnOthers(to *LabState, group []nodeState) {
-	var replicas, masters, later, left []*LabState
+func (f *failing) turnOthers(to *State, group []nodeState) {
+	var replicas, masters, later, left []*State
 	for _, n := range group {
 		switch {
 		case n.s == to || n.ended:
@@ -147,11 +148,11 @@ func (f *failing) turnOthers(to *LabState, group []nodeState) {
 			replicas = append(replicas, n.s)
 		}
 	}
-	turn := func(_ int, at *LabState, end func()) {
+	turn := func(_ int, at *State, end func()) {
 		at.turn(to)
 		end()
 	}
-	stay := func(_ int, at *LabState, end func()) {
+	stay := func(_ int, at *State, end func()) {
 		at.turns = nil // of a failover before, if nobody has reached it since
 		end()
 	}
@@ -165,32 +166,32 @@ func (f *failing) turnOthers(to *LabState, group []nodeState) {
 }
 
 // promote makes this replica a master, as Sentinel does: a restart does not undo it.
-func (l *LabState) promote() {
+func (l *State) promote() {
 	l.turns = nil
 	l.endFailover()
 	if l.Follow.Host != "" {
-		l.Follow.promote()
+		l.Follow.Promote()
 		l.Log('*', "MASTER MODE enabled (LAB FAILOVER)")
 	}
 	l.Cfg.ReplicaOf, l.config.ReplicaOf = "", ""
 }
 
 // endFailover ends a FAILOVER of this node, and its pause: the lab gives the roles now.
-func (l *LabState) endFailover() {
-	if v := &l.Role.failover; v.state != noFailover {
-		v.abort("LAB gives this server a role")
+func (l *State) endFailover() {
+	if v := &l.Role.Failover; v.State != server.NoFailover {
+		v.Abort("LAB gives this server a role")
 	}
 }
 
 // turn makes this node follow another one, now or once it can be told.
-func (l *LabState) turn(to *LabState) {
+func (l *State) turn(to *State) {
 	l.turns = to
 	l.turnIfReached()
 }
 
 // turnIfReached is called when something has ended that may have kept other nodes from this one. A slow script ends
 // first.
-func (l *LabState) turnIfReached() {
+func (l *State) turnIfReached() {
 	to := l.turns
 	switch {
 	case to == nil || l.down != nil || l.cutsOff(to):
@@ -201,15 +202,15 @@ func (l *LabState) turnIfReached() {
 	}
 	l.turns = nil
 	l.endFailover()
-	if l.Follow.Host != PeerHost || l.Follow.port != to.PeerPort {
-		l.Follow.follow(PeerHost, to.PeerPort)
+	if l.Follow.Host != server.PeerHost || l.Follow.Port != to.PeerPort {
+		l.Follow.Follow(server.PeerHost, to.PeerPort)
 	}
 	l.config.ReplicaOf = l.Cfg.ReplicaOf
 }
 
 // firstRole gives this node the role that it had at the start. The first master gives the others theirs when it is one
 // again.
-func (l *LabState) firstRole() {
+func (l *State) firstRole() {
 	l.turns = nil
 	l.releaseAll()
 	first := l.All[l.Group-1]
@@ -219,7 +220,7 @@ func (l *LabState) firstRole() {
 	}
 	l.afterScript(func() {
 		l.promote()
-		l.eachNode(l.nodes()[1:], func(_ int, at *LabState, end func()) {
+		l.eachNode(l.nodes()[1:], func(_ int, at *State, end func()) {
 			at.firstRole()
 			end()
 		}, func() {})
@@ -227,7 +228,7 @@ func (l *LabState) firstRole() {
 }
 
 // firstRoles gives all nodes of this one's master the roles that they had at the start, and then calls fn here.
-func (l *LabState) firstRoles(fn func()) {
+func (l *State) firstRoles(fn func()) {
 	first := l.All[l.Group-1]
 	if first == l || l.Cfg.Replicas == 0 {
 		if l.Cfg.Replicas > 0 {
@@ -236,7 +237,7 @@ func (l *LabState) firstRoles(fn func()) {
 		fn()
 		return
 	}
-	l.eachNode([]*LabState{first}, func(_ int, at *LabState, end func()) {
+	l.eachNode([]*State{first}, func(_ int, at *State, end func()) {
 		at.firstRole()
 		end()
 	}, func() {

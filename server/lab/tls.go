@@ -1,4 +1,4 @@
-package server
+package lab
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"github.com/miniredisd/miniredisd/lab/labtls"
 )
 
-// WriteLabTLS is the directive lab-tls: it makes certificates and has the server use them, unless the
+// WriteTLS is the directive lab-tls: it makes certificates and has the server use them, unless the
 // configuration names others. Without tls-port it chooses a free port.
-func WriteLabTLS(cfg *config.Config) error {
+func WriteTLS(cfg *config.Config) error {
 	if cfg.LabTLS == "" {
 		return nil
 	}
