@@ -9,13 +9,14 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/glass"
 	"github.com/miniredisd/miniredisd/server/lab"
+	"github.com/miniredisd/miniredisd/server/repl"
 )
 
 // commands are what every server of this process can execute, unless it has a dialect of its own.
 var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
-	return command.CommandsOf(d, server.ClientRows(), server.ServerRows(), server.PersistRows(), server.ReplicaRows(), server.WaitRows(), server.FollowRows(),
+	return command.CommandsOf(d, server.ClientRows(), server.ServerRows(), server.PersistRows(), repl.ReplicaRows(), repl.WaitRows(), repl.FollowRows(),
 		server.ACLRows(), lab.Rows(), glass.Rows(), more)
 }
 
@@ -36,7 +37,7 @@ type node struct {
 	*server.Server
 	admin   *server.Admin // cmd_*.go
 	persist *server.Files // persist_*.go
-	repl    *server.Role  // repl_*.go
+	repl    *repl.Role    // repl_*.go
 	lab     *lab.State    // lab_*.go; nil unless the directive lab is on
 	glass   *glass.State  // glass_*.go; nil unless the directive watch is set
 }
@@ -80,7 +81,7 @@ func commandsOf(cfg *config.Config) *command.Commands {
 // hear of it.
 func assemble(s *server.Server) *node {
 	n := &node{Server: s, admin: server.NewAdmin(s), persist: server.NewFiles(s)}
-	n.repl = server.NewRepl(s, n.persist)
+	n.repl = repl.New(s, n.persist)
 	if s.Cfg.Lab {
 		n.lab = lab.New(n.repl, n.admin, s.Clock)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/glass"
 	"github.com/miniredisd/miniredisd/server/lab"
+	"github.com/miniredisd/miniredisd/server/repl"
 )
 
 // Nodes are the servers of one process: masters, as Redlock needs them, and then their replicas. Each has its own loop,
@@ -83,7 +84,7 @@ func NewNodes(cfg *config.Config, log func(node int) server.Log) (Nodes, error) 
 
 // introduce lets the nodes of a process know each other.
 func introduce(all []*node) {
-	var repls []*server.Role
+	var repls []*repl.Role
 	var labs []*lab.State
 	var glasses []*glass.State
 	var bubbles []*reactor.Bubble

@@ -67,7 +67,7 @@ func (ls *listeners) Watch(l *Listener) error {
 // there is no text for a client that is one too many, because nothing can be sent before the handshake.
 func (ls *listeners) accepted(l *Listener, fd int, sa unix.Sockaddr) {
 	switch {
-	case !ls.s.Clients.hasPlace():
+	case !ls.s.Clients.HasPlace():
 		if !l.tls {
 			_, _ = unix.Write(fd, []byte("-ERR max number of clients reached\r\n"))
 		}
@@ -75,17 +75,17 @@ func (ls *listeners) accepted(l *Listener, fd int, sa unix.Sockaddr) {
 		ls.s.Stats.Rejected++
 	case l.Unix:
 		ls.s.Stats.Connections++
-		ls.s.adopt(fd, l.Addr+":0", l.Addr+":0", true)
+		ls.s.Adopt(fd, l.Addr+":0", l.Addr+":0", true)
 	case l.tls:
 		ls.s.Handshakes.shake(fd, sa)
 	default:
 		local, _ := unix.Getsockname(fd)
-		ls.welcome(fd, addrString(sa), addrString(local), nil)
+		ls.welcome(fd, AddrString(sa), AddrString(local), nil)
 	}
 }
 
-// hasPlace reports whether maxclients allows another connection. Handshakes make room for it.
-func (cs *clients) hasPlace() bool {
+// HasPlace reports whether maxclients allows another connection. Handshakes make room for it.
+func (cs *clients) HasPlace() bool {
 	if len(cs.ByID) >= cs.s.Cfg.MaxClients {
 		return false
 	}
@@ -115,7 +115,7 @@ func (ls *listeners) welcome(fd int, addr, laddr string, t *ioworkers.TLS) *Clie
 	if t == nil {
 		ls.s.Log('-', "Accepted %s", addr)
 	}
-	c := ls.s.adopt(fd, addr, laddr, false)
+	c := ls.s.Adopt(fd, addr, laddr, false)
 	if c != nil {
 		c.TLS = t
 	}
@@ -131,7 +131,7 @@ func keepAlive(fd, interval int) {
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3)
 }
 
-func addrString(sa unix.Sockaddr) string {
+func AddrString(sa unix.Sockaddr) string {
 	switch sa := sa.(type) {
 	case *unix.SockaddrInet4:
 		return fmt.Sprintf("%s:%d", netip.AddrFrom4(sa.Addr), sa.Port)

@@ -52,14 +52,14 @@ func FindPart[P any](s *Server) (p P, ok bool) {
 	return p, false
 }
 
-// debugCommand is a subcommand of DEBUG. As in Redis, the table of commands does not list these.
-type debugCommand struct {
-	name, syntax, summary string
-	least, most           int // number of arguments after the name
-	do                    func(c *command.Call, args [][]byte) error
+// DebugCommand is a subcommand of DEBUG. As in Redis, the table of commands does not list these.
+type DebugCommand struct {
+	Name, Syntax, Summary string
+	Least, Most           int // number of arguments after the name
+	Do                    func(c *command.Call, args [][]byte) error
 }
 
-const manyArguments = 1 << 30
+const ManyArguments = 1 << 30
 
 // OneIf is a switch in a reply: 1 for on.
 func OneIf(on bool) int64 {

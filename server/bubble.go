@@ -191,5 +191,5 @@ func (c *bubbleConn) set(by *time.Time, t time.Time) error {
 // PeerHost is the host of all servers of the process.
 const PeerHost = "127.0.0.1"
 
-// peerAddr is the address of s as its peers see it.
-func (s *Server) peerAddr() string { return fmt.Sprintf("%s:%d", PeerHost, s.PeerPort) }
+// PeerAddr is the address of s as its peers see it.
+func (s *Server) PeerAddr() string { return fmt.Sprintf("%s:%d", PeerHost, s.PeerPort) }

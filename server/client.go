@@ -38,10 +38,10 @@ type Client struct {
 	Sess command.Session
 
 	LAddr         string // the address of the server's side
-	unix          bool
+	Unix          bool
 	created       int64 // monotonic ns
 	Active        int64 // monotonic ns of the last request
-	netIn         int64 // bytes that countTraffic has counted
+	netIn         int64 // bytes that CountTraffic has counted
 	CountedNetOut int64
 
 	weight int   // the bytes that it held when it was last weighed
@@ -50,11 +50,11 @@ type Client struct {
 	softSince int64   // monotonic ns since which its output is above the soft limit, 0 if it is not
 	Delayed   delayed // messages that are not in its output yet
 
-	readable func()           // readHandler for this client, made once
+	Readable func()           // readHandler for this client, made once
 	Timer    *reactor.Timer   // ends the wait of a blocked client; nil for no timeout
 	Ending   Ending           // how its socket is closed
 	Internal *InternalRequest // set if this is a request without a connection
-	counts   *counting        // another way to count its output; nil for none
+	Counts   *Counting        // another way to count its output; nil for none
 	known    []attachment     // what parts know of it
 
 	PendingRead  bool
@@ -85,10 +85,10 @@ func (c *Client) Attached(key any) any {
 // Attach keeps what a part knows of c. A part attaches one value.
 func (c *Client) Attach(key, value any) { c.known = append(c.known, attachment{key, value}) }
 
-// counting says how the output of a client counts that is fed from elsewhere.
-type counting struct {
-	outputMem  func() int   // bytes, as Client.OutputMem has them
-	leastLimit func() int64 // bytes: no hard limit of its output is smaller
+// Counting says how the output of a client counts that is fed from elsewhere.
+type Counting struct {
+	OutputMem  func() int   // bytes, as Client.OutputMem has them
+	LeastLimit func() int64 // bytes: no hard limit of its output is smaller
 }
 
 // delayed counts the messages to a client that a timer adds to its output later.
@@ -97,8 +97,8 @@ type delayed struct{ Messages, Bytes int }
 // OutputMem returns the bytes of output that the limits count
 // (networking.c: getClientOutputBufferMemoryUsage).
 func (c *Client) OutputMem() int {
-	if c.counts != nil {
-		return c.counts.outputMem()
+	if c.Counts != nil {
+		return c.Counts.OutputMem()
 	}
 	return c.Unsent() + c.Delayed.Bytes
 }
@@ -131,10 +131,10 @@ func (e Ending) Close(fd int) {
 	_ = unix.Close(fd)
 }
 
-// adopt makes a client of a connected socket (networking.c: createClient).
-func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *Client {
+// Adopt makes a client of a connected socket (networking.c: createClient).
+func (s *Server) Adopt(fd int, addr, laddr string, isUnix bool) *Client {
 	s.Clients.lastID++
-	c := &Client{LAddr: laddr, unix: isUnix, created: s.Now, Active: s.Now}
+	c := &Client{LAddr: laddr, Unix: isUnix, created: s.Now, Active: s.Now}
 	c.FD, c.ID = fd, s.Clients.lastID
 	c.Out.MayRefer = s.Ex.Observer == nil
 	c.Sess = command.Session{
@@ -144,15 +144,15 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *Client {
 	s.Ex.Anonymous(&c.Sess)
 	c.Parser.Limits.Unauthenticated = s.Ex.MustAuthenticate(&c.Sess)
 	c.Parser.Limits.MaxBulk = int(s.Cfg.ProtoMaxBulkLen)
-	c.readable = func() { s.readHandler(c) }
-	if err := s.Loop.Watch(fd, reactor.Readable, c.readable); err != nil {
+	c.Readable = func() { s.readHandler(c) }
+	if err := s.Loop.Watch(fd, reactor.Readable, c.Readable); err != nil {
 		s.Log('#', "Error registering fd event for the new client connection: %v", err)
 		_ = unix.Close(fd)
 		return nil
 	}
 	s.Clients.ByID[c.Sess.ID] = c
 	s.Clients.Order = append(s.Clients.Order, c)
-	s.Clients.weigh(c)
+	s.Clients.Weigh(c)
 	s.Trace.Lap(trace.Accept, c.ID, int64(c.FD), 0)
 	for _, fn := range s.Parts.joined {
 		fn(c)
@@ -168,7 +168,7 @@ func (s *Server) Close(c *Client) {
 		c.Internal.End(ErrorReply(errDropped))
 	case !c.Closed:
 		c.Closed = true
-		s.Clients.weigh(c)
+		s.Clients.Weigh(c)
 		s.Ex.Waiters.Remove(&c.Sess)
 		s.Closing = append(s.Closing, c)
 	}
@@ -197,7 +197,7 @@ func (s *Server) free(c *Client) {
 		s.Pausing.postponed = slices.DeleteFunc(s.Pausing.postponed, func(p *Client) bool { return p == c })
 	}
 	s.Clients.belowSoftLimit(c)
-	s.countTraffic(c)
+	s.CountTraffic(c)
 	s.Clients.mem -= c.weight
 	c.leaveBucket()
 	for _, fn := range s.Parts.left {

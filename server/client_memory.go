@@ -69,8 +69,8 @@ func (cs *clients) memory(c *Client) int {
 	return int(unsafe.Sizeof(*c)) + c.Mem() + c.Delayed.Bytes + len(c.LAddr) + cs.s.Ex.SessionMem(&c.Sess)
 }
 
-// weigh updates mem by what c holds now (server.c: updateClientMemUsageAndBucket).
-func (cs *clients) weigh(c *Client) {
+// Weigh updates mem by what c holds now (server.c: updateClientMemUsageAndBucket).
+func (cs *clients) Weigh(c *Client) {
 	now := 0
 	if !c.Closed {
 		now = cs.memory(c)
@@ -95,7 +95,7 @@ func (cs *clients) weigh(c *Client) {
 // grown weighs c if a limit of memory is set. The buffers of c have changed.
 func (s *Server) grown(c *Client) {
 	if s.Clients.limitsMemory && c.Internal == nil {
-		s.Clients.weigh(c)
+		s.Clients.Weigh(c)
 		s.Ex.KS.Overhead = s.Figures.overhead()
 	}
 }
@@ -129,7 +129,7 @@ func (cs *clients) evict() {
 		for c := cs.buckets[i].first; c != nil; {
 			next := c.place.next
 			if !c.Protected {
-				cs.s.Log('*', "Evicting client: %s", cs.describe(c))
+				cs.s.Log('*', "Evicting client: %s", cs.Describe(c))
 				cs.s.Stats.EvictedClients++
 				cs.s.Leave(c)
 			}
@@ -147,7 +147,7 @@ func (s *Server) evictMore() {
 	if !s.Evicting {
 		return
 	}
-	defer s.recoverCommand(nil)
+	defer s.RecoverCommand(nil)
 	s.Evicting = false
 	if s.Ex.Eviction.Continue() {
 		s.Evicting = true

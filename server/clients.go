@@ -11,8 +11,8 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 )
 
-// byAge returns the clients that are not closed yet, oldest first.
-func (cs *clients) byAge() []*Client {
+// ByAge returns the clients that are not closed yet, oldest first.
+func (cs *clients) ByAge() []*Client {
 	all := make([]*Client, 0, len(cs.Order))
 	for _, c := range cs.Order {
 		if !c.Closed {
@@ -23,8 +23,8 @@ func (cs *clients) byAge() []*Client {
 	return all
 }
 
-// describe returns one client as CLIENT LIST shows it.
-func (cs *clients) describe(c *Client) string { return string(cs.append(nil, c)) }
+// Describe returns one client as CLIENT LIST shows it.
+func (cs *clients) Describe(c *Client) string { return string(cs.append(nil, c)) }
 
 // append appends the line of CLIENT LIST without its newline (networking.c: catClientInfoString).
 func (cs *clients) append(b []byte, c *Client) []byte {
@@ -132,7 +132,7 @@ func flags(c *Client) string {
 		{c.Sess.Tracks(), 't'}, {c.Sess.Tracks() && c.Sess.Tracker.Broken, 'R'},
 		{c.Sess.Tracks() && c.Sess.Tracker.Bcast, 'B'},
 		{c.Sess.Tx != nil && c.Sess.Tx.Dirty, 'd'}, {c.Sess.CloseAfterReply, 'c'}, {c.Closed, 'A'},
-		{c.unix, 'U'}, {c.Sess.NoEvict, 'e'}, {c.Sess.NoTouch, 'T'},
+		{c.Unix, 'U'}, {c.Sess.NoEvict, 'e'}, {c.Sess.NoTouch, 'T'},
 	} {
 		if f.on {
 			b = append(b, f.flag)

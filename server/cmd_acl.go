@@ -99,7 +99,7 @@ func (a *Admin) aclDelUser(c *command.Call) error {
 // expel closes the connections whose session is selected by which. They are logged out at once: each
 // belongs to the default user until it is closed.
 func (a *Admin) expel(which func(*command.Session) bool) {
-	for _, c := range a.s.Clients.byAge() {
+	for _, c := range a.s.Clients.ByAge() {
 		if !which(&c.Sess) {
 			continue
 		}

@@ -88,19 +88,19 @@ func (a *Admin) clientList(c *command.Call) error {
 	var list []*Client
 	switch args := c.Args[2:]; {
 	case len(args) == 0:
-		list = a.s.Clients.byAge()
+		list = a.s.Clients.ByAge()
 	case a.s.Ex.Table.Dialect.Has(filtersAreFree):
 		f := clientFilter{c: c, old: []string{"id", "type"}}
 		if err := f.parse(args); err != nil {
 			return err
 		}
-		list = slices.DeleteFunc(a.s.Clients.byAge(), func(c *Client) bool { return !f.matches(c) })
+		list = slices.DeleteFunc(a.s.Clients.ByAge(), func(c *Client) bool { return !f.matches(c) })
 	case len(args) == 2 && Is(args[0], "type"):
 		class, err := parseClass(args[1])
 		if err != nil {
 			return err
 		}
-		for _, other := range a.s.Clients.byAge() {
+		for _, other := range a.s.Clients.ByAge() {
 			if other.class() == class {
 				list = append(list, other)
 			}
@@ -150,7 +150,7 @@ func (a *Admin) clientKill(c *command.Call) error {
 // shut down before that reply is written: a caller that has it may rely on this. close says why
 // their descriptors stay open.
 func (a *Admin) kill(f *clientFilter) (n int) {
-	for _, c := range a.s.Clients.byAge() {
+	for _, c := range a.s.Clients.ByAge() {
 		if !f.matches(c) {
 			continue
 		}
@@ -185,7 +185,7 @@ func (a *Admin) clientPause(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	a.s.Pausing.begin(ByClient, kind, c.Ex.Clock.Timeline(c.Ex.Now.Mono)+ms*int64(time.Millisecond))
+	a.s.Pausing.Begin(ByClient, kind, c.Ex.Clock.Timeline(c.Ex.Now.Mono)+ms*int64(time.Millisecond))
 	c.OK()
 	return nil
 }

@@ -85,11 +85,11 @@ func (a *Admin) apply(name string) error {
 	case "tls-cert-file", "tls-key-file", "tls-ca-cert-file", "tls-ca-cert-dir", "tls-protocols", "tls-ciphers",
 		"tls-session-caching":
 		if a.s.Cfg.TLSPort != 0 && !a.s.Handshakes.Configure(true) {
-			return errors.New(errTLSConfig)
+			return errors.New(ErrTLSConfig)
 		}
 	case "port", "tls-port", "bind":
 		if name == "tls-port" && !a.s.Handshakes.Configure(false) {
-			return errors.New(errTLSConfig)
+			return errors.New(ErrTLSConfig)
 		}
 		if err := a.s.Listeners.relisten(); err != nil {
 			a.s.Log('#', "%v", err)

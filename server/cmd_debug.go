@@ -11,14 +11,14 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-func (a *Admin) debugCommands() []debugCommand {
-	return []debugCommand{
+func (a *Admin) debugCommands() []DebugCommand {
+	return []DebugCommand{
 		{"config-rewrite-force-all", "",
 			"Rewrites the configuration file with all directives, including defaults.", 0, 0, a.rewriteAll},
 		{"digest", "",
 			"Returns a hash of all keys and values, the same one as Redis.", 0, 0, debugDigest},
 		{"digest-value", "[<key> ...]",
-			"Returns such a hash for the value of each key.", 0, manyArguments, debugDigestValue},
+			"Returns such a hash for the value of each key.", 0, ManyArguments, debugDigestValue},
 		{"error", "<text>",
 			"Returns the text as an error.", 1, 1, debugError},
 		{"htstats", "<dbid> [full]",
@@ -60,8 +60,8 @@ func (a *Admin) debug(c *command.Call) error {
 	args := c.Args[2:]
 	for i := range cmds {
 		d := &cmds[i]
-		if Is(c.Args[1], d.name) && len(args) >= d.least && len(args) <= d.most {
-			return d.do(c, args)
+		if Is(c.Args[1], d.Name) && len(args) >= d.Least && len(args) <= d.Most {
+			return d.Do(c, args)
 		}
 	}
 	if why := debugRefusal(c.Args[1]); why != "" {
@@ -72,10 +72,10 @@ func (a *Admin) debug(c *command.Call) error {
 	}
 	c.Array(2*len(cmds) + 1)
 	c.Status("DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
-	byName := func(x, y debugCommand) int { return strings.Compare(x.name, y.name) }
+	byName := func(x, y DebugCommand) int { return strings.Compare(x.Name, y.Name) }
 	for _, d := range slices.SortedFunc(slices.Values(cmds), byName) {
-		c.Status(strings.TrimSuffix(strings.ToUpper(d.name)+" "+d.syntax, " "))
-		c.Status("    " + d.summary)
+		c.Status(strings.TrimSuffix(strings.ToUpper(d.Name)+" "+d.Syntax, " "))
+		c.Status("    " + d.Summary)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func debugSwitch(arg []byte) bool {
 }
 
 func (a *Admin) activeExpire(c *command.Call, args [][]byte) error {
-	a.s.Debugging.noExpire = !debugSwitch(args[0])
+	a.s.Debugging.NoExpire = !debugSwitch(args[0])
 	c.OK()
 	return nil
 }

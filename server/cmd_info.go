@@ -21,7 +21,7 @@ import (
 type section struct {
 	name, title string
 	byDefault   bool
-	write       func(*Admin, *report)
+	write       func(*Admin, *Report)
 }
 
 func sections() [15]section { // an array needs no allocation
@@ -49,7 +49,7 @@ const debugSection = "debug"
 
 // INFO [section ...] (server.c: infoCommand)
 func (a *Admin) info(c *command.Call) error {
-	r := report{a.text[:0]}
+	r := Report{a.text[:0]}
 	for _, sec := range sections() {
 		if !wanted(&sec, c.Args[1:]) {
 			continue
@@ -90,18 +90,18 @@ func wanted(sec *section, names [][]byte) bool {
 	return len(names) == 0 && sec.byDefault
 }
 
-func (a *Admin) infoServer(r *report) {
+func (a *Admin) infoServer(r *Report) {
 	uptime := (a.s.Now - a.s.Figures.Start) / 1e9
 	played := a.s.Ex.Table.Dialect
-	r.fields("redis_version", played.RedisVersion)
+	r.Fields("redis_version", played.RedisVersion)
 	if played.ServerName != "" {
-		r.fields("server_name", played.ServerName, played.ServerName+"_version", played.Version)
+		r.Fields("server_name", played.ServerName, played.ServerName+"_version", played.Version)
 	}
 	manners := &a.s.Ex.Table.Manners
 	if manners.InfoStage {
-		r.fields(played.ServerName+"_release_stage", "ga")
+		r.Fields(played.ServerName+"_release_stage", "ga")
 	}
-	r.fields("miniredisd_version", version.Version,
+	r.Fields("miniredisd_version", version.Version,
 		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", played.ModeField, "standalone",
 		"os", a.s.Figures.process.system, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime",
 		"multiplexing_api", a.s.Cfg.Multiplexer,
@@ -113,14 +113,14 @@ func (a *Admin) infoServer(r *report) {
 		"io_threads_active", OneIf(a.s.Pool.Active))
 	a.s.Parts.tell(r, "shutdown_in_milliseconds")
 	if manners.InfoHz {
-		r.fields("clients_hz", a.s.Cfg.Hz)
+		r.Fields("clients_hz", a.s.Cfg.Hz)
 	}
 	if manners.InfoZone {
-		r.fields("availability_zone", "")
+		r.Fields("availability_zone", "")
 	}
 	for i, l := range a.s.Listeners.All {
 		if l.Unix {
-			r.line("listener%d:name=unix,bind=%s", i, l.Addr)
+			r.Line("listener%d:name=unix,bind=%s", i, l.Addr)
 			continue
 		}
 		host, port := l.Addr, ""
@@ -131,11 +131,11 @@ func (a *Admin) infoServer(r *report) {
 		if l.tls {
 			name = "tls"
 		}
-		r.line("listener%d:name=%s,bind=%s,port=%s", i, name, host, port)
+		r.Line("listener%d:name=%s,bind=%s,port=%s", i, name, host, port)
 	}
 }
 
-func (a *Admin) infoClients(r *report) {
+func (a *Admin) infoClients(r *Report) {
 	in, out := 0, 0
 	var timed, replicas int64
 	for _, c := range a.s.Clients.Order {
@@ -146,29 +146,29 @@ func (a *Admin) infoClients(r *report) {
 	}
 	keys, orGone := a.s.Ex.Waiters.Keys()
 	tracking, _, _, _ := a.s.Ex.Tracking.Stats()
-	r.fields("connected_clients", int64(len(a.s.Clients.Order))-replicas, "cluster_connections", 0,
+	r.Fields("connected_clients", int64(len(a.s.Clients.Order))-replicas, "cluster_connections", 0,
 		"maxclients", a.s.Cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
 		"blocked_clients", a.s.held, "tracking_clients", tracking, "clients_in_timeout_table", timed,
 		"total_blocking_keys", keys, "total_blocking_keys_on_nokey", orGone)
 }
 
-func (a *Admin) infoDebug(r *report) {
-	r.fields("eventloop_duration_aof_sum", 0, "eventloop_duration_cron_sum", a.s.Stats.Cron/1000,
+func (a *Admin) infoDebug(r *Report) {
+	r.Fields("eventloop_duration_aof_sum", 0, "eventloop_duration_cron_sum", a.s.Stats.Cron/1000,
 		"eventloop_duration_max", a.s.Stats.LongestPass/1000, "eventloop_cmd_per_cycle_max", a.s.Stats.MostCommands)
 }
 
-func (a *Admin) infoStats(r *report) {
+func (a *Admin) infoStats(r *Report) {
 	in, out := a.s.Stats.NetIn, a.s.Stats.NetOut
 	_, keys, items, prefixes := a.s.Ex.Tracking.Stats()
 	exceeded, exceedsFor := a.s.Ex.Stats.EvictionExceeded(a.s.Ex.Clock)
-	r.fields("total_connections_received", a.s.Stats.Connections, "total_commands_processed", a.s.Ex.Stats.Commands,
+	r.Fields("total_connections_received", a.s.Stats.Connections, "total_commands_processed", a.s.Ex.Stats.Commands,
 		"instantaneous_ops_per_sec", int64(a.s.Figures.Rates.mean(rateCommands)), "total_net_input_bytes", in,
 		"total_net_output_bytes", out,
 		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", a.s.Stats.ReplicaOut)
 	r.decimal("instantaneous_input_kbps", a.s.Figures.Rates.mean(rateIn)/1024, 2, "")
 	r.decimal("instantaneous_output_kbps", a.s.Figures.Rates.mean(rateOut)/1024, 2, "")
-	r.fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",
+	r.Fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",
 		"rejected_connections", a.s.Stats.Rejected, "sync_full", a.s.Stats.FullSyncs,
 		"sync_partial_ok", a.s.Stats.PartialSyncs, "sync_partial_err", a.s.Stats.RefusedSyncs,
 		"expired_keys", a.s.KS.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0,
@@ -199,21 +199,21 @@ func (a *Admin) infoStats(r *report) {
 		"acl_access_denied_key", a.s.Ex.Stats.Denied[acl.DeniedKey],
 		"acl_access_denied_channel", a.s.Ex.Stats.Denied[acl.DeniedChannel])
 	if a.s.Ex.Table.Manners.InfoThreads { // jobs that threads have here no part in
-		r.fields("io_threaded_freed_objects", 0, "io_threaded_poll_processed", 0,
+		r.Fields("io_threaded_freed_objects", 0, "io_threaded_poll_processed", 0,
 			"io_threaded_total_prefetch_batches", 0, "io_threaded_total_prefetch_entries", 0)
 	}
 }
 
 // infoCPU reports the CPU time of the process also for the main thread. Go moves goroutines between
 // threads, so there is no figure for this one.
-func (*Admin) infoCPU(r *report) {
+func (*Admin) infoCPU(r *Report) {
 	var u unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // fails only for a bad argument
 	sys := float64(u.Stime.Sec) + float64(u.Stime.Usec)/1e6
 	user := float64(u.Utime.Sec) + float64(u.Utime.Usec)/1e6
 	r.decimal("used_cpu_sys", sys, 6, "")
 	r.decimal("used_cpu_user", user, 6, "")
-	r.fields("used_cpu_sys_children", "0.000000", "used_cpu_user_children", "0.000000")
+	r.Fields("used_cpu_sys_children", "0.000000", "used_cpu_user_children", "0.000000")
 	r.decimal("used_cpu_sys_main_thread", sys, 6, "")
 	r.decimal("used_cpu_user_main_thread", user, 6, "")
 }
@@ -228,22 +228,22 @@ func (a *Admin) eachCommand(fn func(*command.Command)) {
 	}
 }
 
-func (a *Admin) infoCommandStats(r *report) {
+func (a *Admin) infoCommandStats(r *Report) {
 	a.eachCommand(func(cmd *command.Command) {
 		if n := a.s.Ex.Table.Calls(cmd); n.Count+n.Rejected+n.Failed > 0 {
-			r.line("cmdstat_%s:calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d",
+			r.Line("cmdstat_%s:calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d",
 				cmd.Name, n.Count, n.Nanos/1000, float64(n.Nanos)/1000/math.Max(float64(n.Count), 1), n.Rejected, n.Failed)
 		}
 	})
 }
 
-func (a *Admin) infoErrorStats(r *report) {
+func (a *Admin) infoErrorStats(r *Report) {
 	for _, code := range slices.Sorted(maps.Keys(a.s.Ex.Stats.Errors)) {
-		r.line("errorstat_%s:count=%d", code, a.s.Ex.Stats.Errors[code])
+		r.Line("errorstat_%s:count=%d", code, a.s.Ex.Stats.Errors[code])
 	}
 }
 
-func (a *Admin) infoLatencyStats(r *report) {
+func (a *Admin) infoLatencyStats(r *Report) {
 	if len(a.s.Cfg.LatencyPercentiles) == 0 {
 		return
 	}
@@ -256,22 +256,22 @@ func (a *Admin) infoLatencyStats(r *report) {
 		for _, p := range a.s.Cfg.LatencyPercentiles {
 			parts = append(parts, fmt.Sprintf("p%g=%.3f", p, float64(latency.Percentile(p))/1000))
 		}
-		r.line("latency_percentiles_usec_%s:%s", cmd.Name, strings.Join(parts, ","))
+		r.Line("latency_percentiles_usec_%s:%s", cmd.Name, strings.Join(parts, ","))
 	})
 }
 
-func (*Admin) infoCluster(r *report) { r.fields("cluster_enabled", 0) }
+func (*Admin) infoCluster(r *Report) { r.Fields("cluster_enabled", 0) }
 
-func (a *Admin) infoKeyspace(r *report) {
+func (a *Admin) infoKeyspace(r *Report) {
 	for _, db := range a.s.KS.DBs {
 		if db.Len() > 0 {
-			r.line("db%d:keys=%d,expires=%d,avg_ttl=%d", db.ID, db.Len(), db.Expires(), db.AverageTTL())
+			r.Line("db%d:keys=%d,expires=%d,avg_ttl=%d", db.ID, db.Len(), db.Expires(), db.AverageTTL())
 		}
 	}
 }
 
 // infoMiniredisd writes a section of our own. Tools skip unknown sections.
-func (a *Admin) infoMiniredisd(r *report) {
+func (a *Admin) infoMiniredisd(r *Report) {
 	lifetime := max(a.s.Now-a.s.Figures.Start, 1)
 	clock := "system"
 	if a.s.Cfg.Lab {
@@ -281,11 +281,11 @@ func (a *Admin) infoMiniredisd(r *report) {
 	if a.s.Queue != nil {
 		loop = "two goroutines: read, write; execute"
 	}
-	r.fields("go", runtime.Version(), "loop", loop, "clock", clock, "seed", a.s.Cfg.Seed,
+	r.Fields("go", runtime.Version(), "loop", loop, "clock", clock, "seed", a.s.Cfg.Seed,
 		"passes", a.s.Stats.Passes, "sockets_read", a.s.Stats.Reads, "sockets_written", a.s.Stats.Writes)
 	r.decimal("commands_per_pass", float64(a.s.Ex.Stats.Commands)/float64(max(a.s.Stats.Passes, 1)), 2, "")
 	r.decimal("epoll_wait_share", 1-math.Min(float64(a.s.Stats.Busy)/float64(lifetime), 1), 4, "")
 	if id := threadID(); id != 0 && a.s.Cfg.IOThreads > 1 { // with one thread, the runtime may move this goroutine
-		r.fields("executor_thread_id", id)
+		r.Fields("executor_thread_id", id)
 	}
 }

@@ -17,7 +17,7 @@ func NewAdmin(s *Server) *Admin { return &Admin{s: s, Monitors: monitors{s: s}} 
 // Part is the place of MONITOR and MIGRATE in a pass.
 func (a *Admin) Part() Part {
 	return Part{
-		Self: a, Installed: a.loadUsers, debug: a.debugCommands(),
+		Self: a, Installed: a.loadUsers, Debug: a.debugCommands(),
 		cron: func() (again bool) {
 			a.Migrate.closeUnused(a.s.Ex.Clock.Timeline(a.s.Now) - int64(migrateSocketTTL))
 			return false

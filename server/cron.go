@@ -50,5 +50,5 @@ func (s *Server) rouse() {
 // Debugging is what DEBUG has set.
 type Debugging struct {
 	cronPaused bool // DEBUG PAUSE-CRON 1
-	noExpire   bool // DEBUG SET-ACTIVE-EXPIRE 0
+	NoExpire   bool // DEBUG SET-ACTIVE-EXPIRE 0
 }

@@ -55,7 +55,7 @@ func (s *Server) setTimer(c *Client) {
 // retry runs the command of a blocked client again. During CLIENT PAUSE it only keeps its deadline: it runs when the
 // pause ends.
 func (s *Server) retry(c *Client) {
-	defer s.recoverCommand(nil)
+	defer s.RecoverCommand(nil)
 	c.Sess.Wait.Retry = 0
 	s.setTimer(c)
 	s.Ex.Waiters.Again(&c.Sess)
@@ -72,7 +72,7 @@ func (s *Server) WatchInput(c *Client) {
 	case last || c.Sess.Hold != command.NotHeld:
 		s.rearm(c, reactor.Readable, reactor.HangUp, func() { s.hungUp(c) })
 	default:
-		s.rearm(c, reactor.HangUp, reactor.Readable, c.readable)
+		s.rearm(c, reactor.HangUp, reactor.Readable, c.Readable)
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *Server) rearm(c *Client, from, mask reactor.Mask, handler func()) {
 // takes time, so only a log that shows the line gets it.
 func (s *Server) hungUp(c *Client) {
 	if s.Cfg.LogLevel == "verbose" || s.Cfg.LogLevel == "debug" {
-		s.Log('-', "Client closed connection %s", s.Clients.describe(c))
+		s.Log('-', "Client closed connection %s", s.Clients.Describe(c))
 	}
 	c.EOF = true // a client that waits is not read
 	s.Leave(c)
@@ -143,15 +143,15 @@ type pauser int
 
 const (
 	ByClient   pauser = iota // CLIENT PAUSE
-	byFailover               // FAILOVER
+	ByFailover               // FAILOVER
 	byShutdown               // a SHUTDOWN that waits for replicas
 	pausers
 )
 
-const forever = math.MaxInt64
+const Forever = math.MaxInt64
 
-// begin holds commands back until a time. It never makes a pause shorter or weaker that is already on.
-func (p *pausing) begin(by pauser, kind command.State, until int64) {
+// Begin holds commands back until a time. It never makes a pause shorter or weaker that is already on.
+func (p *pausing) Begin(by pauser, kind command.State, until int64) {
 	on := &p.by[by]
 	on.kind, on.until = max(on.kind, kind), max(on.until, until)
 	p.apply()
@@ -183,7 +183,7 @@ func (p *pausing) due() {
 
 // apply makes the strongest pause count, and lets go what no pause holds.
 func (p *pausing) apply() {
-	was, next := p.strongest, int64(forever)
+	was, next := p.strongest, int64(Forever)
 	p.strongest = 0
 	for _, on := range p.by {
 		p.strongest = max(p.strongest, on.kind)
@@ -197,7 +197,7 @@ func (p *pausing) apply() {
 		p.s.Timers.Cancel(p.timer)
 		p.timer = nil
 	}
-	if next != forever {
+	if next != Forever {
 		p.timer = p.s.At(next, p.due)
 	}
 	if p.strongest < was {
@@ -222,7 +222,7 @@ func (p *pausing) resume() {
 // ServeReady serves clients that wait for keys, while no command runs (blocked.c: handleClientsBlockedOnKeys):
 // keys changed without a command, or a pause is over.
 func (s *Server) ServeReady() {
-	defer s.recoverCommand(nil)
+	defer s.RecoverCommand(nil)
 	s.Ex.Waiters.ServeReady()
 	each(s.Parts.served)
 }

@@ -57,7 +57,7 @@ func (h host) FindSession(id int64) *command.Session {
 }
 
 func (h host) Describe(sess *command.Session) string {
-	return h.s.Clients.describe(h.s.Clients.Of(sess))
+	return h.s.Clients.Describe(h.s.Clients.Of(sess))
 }
 
 func (h host) Log(level byte, format string, args ...any) { h.s.Log(level, format, args...) }

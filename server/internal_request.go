@@ -33,7 +33,7 @@ type InternalRequest struct {
 // inbox is where internal requests arrive. What stands behind mu belongs to no goroutine.
 type inbox struct {
 	s       *Server
-	posted  []func() // from other goroutines, to be called where commands are executed
+	Posted  []func() // from other goroutines, to be called where commands are executed
 	answers []func() // to be called at the end of the pass
 
 	mu      sync.Mutex
@@ -108,7 +108,7 @@ func (v *InternalRequest) serve() {
 }
 
 func (v *InternalRequest) execute() {
-	defer v.at.recoverCommand(&v.Client)
+	defer v.at.RecoverCommand(&v.Client)
 	v.at.Hooks.DoInternal(&v.Sess, v.Args, &v.Out)
 }
 
@@ -154,13 +154,13 @@ func (v *InternalRequest) CallOff() { v.at.Inbox.Post(func() { v.End(nil) }) }
 
 // Post makes the next pass call fn, before it executes commands. Any goroutine may call it.
 func (in *inbox) Post(fn func()) {
-	in.s.Loop.Post(func() { in.posted = append(in.posted, fn) })
+	in.s.Loop.Post(func() { in.Posted = append(in.Posted, fn) })
 }
 
 func (s *Server) executeInternal() {
-	for len(s.Inbox.posted) > 0 && !s.Ex.Cut {
-		fn := s.Inbox.posted[0]
-		s.Inbox.posted = s.Inbox.posted[1:]
+	for len(s.Inbox.Posted) > 0 && !s.Ex.Cut {
+		fn := s.Inbox.Posted[0]
+		s.Inbox.Posted = s.Inbox.Posted[1:]
 		fn()
 	}
 }

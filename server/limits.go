@@ -123,7 +123,7 @@ func (cs *clients) OverOutputLimit(c *Client) bool {
 		return false
 	}
 	if !c.Closed {
-		cs.s.Log('#', "Client %s scheduled to be closed ASAP for overcoming of output buffer limits.", cs.describe(c))
+		cs.s.Log('#', "Client %s scheduled to be closed ASAP for overcoming of output buffer limits.", cs.Describe(c))
 		cs.s.Stats.OutputLimitClosed++
 		cs.s.Close(c)
 	}
@@ -133,8 +133,8 @@ func (cs *clients) OverOutputLimit(c *Client) bool {
 // outputLimit is the limit of c in client-output-buffer-limit (networking.c: checkClientOutputBufferLimits).
 func (cs *clients) outputLimit(c *Client) config.OutputLimit {
 	limit := cs.s.Cfg.OutputLimits[c.class()]
-	if c.counts != nil && limit.Hard > 0 {
-		limit.Hard = max(limit.Hard, c.counts.leastLimit())
+	if c.Counts != nil && limit.Hard > 0 {
+		limit.Hard = max(limit.Hard, c.Counts.LeastLimit())
 	}
 	return limit
 }
@@ -167,7 +167,7 @@ func (s *Server) overQueryLimit(c *Client) {
 	if used+c.Parser.Mem()+c.Sess.Tx.Mem() <= int(s.Cfg.QueryBufferLimit) {
 		return
 	}
-	s.Log('#', "Closing client that reached max query buffer length: %s", s.Clients.describe(c))
+	s.Log('#', "Closing client that reached max query buffer length: %s", s.Clients.Describe(c))
 	s.Stats.QueryLimitClosed++
 	s.Close(c)
 }
@@ -191,7 +191,7 @@ func (cs *clients) check() {
 			cs.checked = 0
 		}
 		c := cs.Order[cs.checked]
-		cs.weigh(c)
+		cs.Weigh(c)
 		switch {
 		case c.Closed:
 		case c.idleTooLong(cs.s.Now, cs.s.Cfg.Timeout):

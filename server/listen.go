@@ -222,7 +222,7 @@ func bindTCP(host string, port, backlog int) (*Listener, error) {
 		return nil, err
 	}
 	at, err := unix.Getsockname(fd)
-	return &Listener{FD: fd, Addr: addrString(at)}, err
+	return &Listener{FD: fd, Addr: AddrString(at)}, err
 }
 
 // bound returns a socket with this address that does not listen.

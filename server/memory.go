@@ -16,7 +16,7 @@ const startupMemory = 1 << 20
 // clientMemory returns the bytes that all clients use now.
 func (f *figures) clientMemory() int {
 	for _, c := range f.s.Clients.Order {
-		f.s.Clients.weigh(c)
+		f.s.Clients.Weigh(c)
 	}
 	return f.s.Clients.mem
 }

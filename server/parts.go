@@ -22,8 +22,8 @@ import (
 //	DEBUG                         debug           are subcommands
 //	FLUSHALL                      flushed         learns that no key is left
 //	expire                        expired         looks at what the pass has expired
-//	BeforeSleep, before write     beforeReplies   what comes before the first reply
-//	sleep                         longestSleep    lets the loop sleep, or not
+//	BeforeSleep, before write     BeforeReplies   what comes before the first reply
+//	sleep                         LongestSleep    lets the loop sleep, or not
 //	adopt                         joined          gets to know a connection
 //	free                          left            forgets a connection
 //	Stop, Terminate               hurry           lets the loop go on, because it is about to end
@@ -33,26 +33,26 @@ import (
 type Part struct {
 	Installed     func() error // adds what it needs to a new executor
 	Self          any          // a pointer: commands reach the part by its type
-	started       func() error
+	Started       func() error
 	cron          func() (again bool) // again: it has to run soon, even if no request comes
-	advance       func()              // not called while half a transaction stands in the keyspace
+	Advance       func()              // not called while half a transaction stands in the keyspace
 	inScript      func()              // time stands still
-	served        func()
+	Served        func()
 	Configured    func(name string) error
 	Memory        func() int
-	info          map[string]func(r *report)
-	figures       map[string]func() int
-	debug         []debugCommand
+	Info          map[string]func(r *Report)
+	Figures       map[string]func() int
+	Debug         []DebugCommand
 	flushed       func()
 	Expired       func()               // called only while the trace records details
-	beforeReplies func() (ok bool)     // not ok: no reply may be written, because the server ends
-	longestSleep  func() time.Duration // negative for no limit
+	BeforeReplies func() (ok bool)     // not ok: no reply may be written, because the server ends
+	LongestSleep  func() time.Duration // negative for no limit
 	Joined        func(c *Client)
 	Left          func(c *Client)
 	Hurry         func()               // any goroutine may call it
 	terminate     func(interrupt bool) // likewise
-	last          func()
-	stop          func()
+	Last          func()
+	Stop          func()
 	End           func()
 }
 
@@ -67,9 +67,9 @@ type parts struct {
 	served        []func()
 	configured    []func(name string) error
 	memory        []func() int
-	info          map[string]func(r *report)
+	info          map[string]func(r *Report)
 	figures       map[string]func() int
-	debug         []debugCommand
+	debug         []DebugCommand
 	flushed       []func()
 	expired       []func()
 	beforeReplies []func() bool
@@ -85,29 +85,29 @@ type parts struct {
 func (ps *parts) Attach(p Part) {
 	add(&ps.installed, p.Installed, p.Installed != nil)
 	add(&ps.all, p.Self, p.Self != nil)
-	add(&ps.started, p.started, p.started != nil)
+	add(&ps.started, p.Started, p.Started != nil)
 	add(&ps.cron, p.cron, p.cron != nil)
-	add(&ps.advance, p.advance, p.advance != nil)
+	add(&ps.advance, p.Advance, p.Advance != nil)
 	add(&ps.inScript, p.inScript, p.inScript != nil)
-	add(&ps.served, p.served, p.served != nil)
+	add(&ps.served, p.Served, p.Served != nil)
 	add(&ps.configured, p.Configured, p.Configured != nil)
 	add(&ps.memory, p.Memory, p.Memory != nil)
 	if ps.info == nil {
-		ps.info, ps.figures = map[string]func(r *report){}, map[string]func() int{}
+		ps.info, ps.figures = map[string]func(r *Report){}, map[string]func() int{}
 	}
-	maps.Copy(ps.info, p.info)
-	maps.Copy(ps.figures, p.figures)
-	ps.debug = append(ps.debug, p.debug...)
+	maps.Copy(ps.info, p.Info)
+	maps.Copy(ps.figures, p.Figures)
+	ps.debug = append(ps.debug, p.Debug...)
 	add(&ps.flushed, p.flushed, p.flushed != nil)
 	add(&ps.expired, p.Expired, p.Expired != nil)
-	add(&ps.beforeReplies, p.beforeReplies, p.beforeReplies != nil)
-	add(&ps.longestSleep, p.longestSleep, p.longestSleep != nil)
+	add(&ps.beforeReplies, p.BeforeReplies, p.BeforeReplies != nil)
+	add(&ps.longestSleep, p.LongestSleep, p.LongestSleep != nil)
 	add(&ps.joined, p.Joined, p.Joined != nil)
 	add(&ps.left, p.Left, p.Left != nil)
 	add(&ps.hurry, p.Hurry, p.Hurry != nil)
 	add(&ps.terminate, p.terminate, p.terminate != nil)
-	add(&ps.last, p.last, p.last != nil)
-	add(&ps.stop, p.stop, p.stop != nil)
+	add(&ps.last, p.Last, p.Last != nil)
+	add(&ps.stop, p.Stop, p.Stop != nil)
 	add(&ps.end, p.End, p.End != nil)
 }
 
@@ -135,7 +135,7 @@ func (ps *parts) Start() error {
 }
 
 // tell writes what a part has to say under a name, if there is one.
-func (ps *parts) tell(r *report, name string) {
+func (ps *parts) tell(r *Report, name string) {
 	if fn := ps.info[name]; fn != nil {
 		fn(r)
 	}

@@ -174,7 +174,7 @@ func (s *Server) ExecuteClient(c *Client) {
 		return
 	}
 	s.Pool.LendOutput(&c.Conn)
-	s.countTraffic(c)
+	s.CountTraffic(c)
 	s.Running = c
 	c.Active = s.Now
 	given := s.giveLarge(c)
@@ -199,7 +199,7 @@ func lastAnswered(c *Client) int64 {
 // executeRequests executes every complete request of c (networking.c: processInputBuffer). It stops early if c
 // is closed or has to wait.
 func (s *Server) executeRequests(c *Client) {
-	defer s.recoverCommand(c)
+	defer s.RecoverCommand(c)
 	for !c.Closed && !c.Stopped() && !c.Sess.CloseAfterReply {
 		args := c.Next()
 		if args == nil && c.Parser.Limits.Unauthenticated {
@@ -234,9 +234,9 @@ func (s *Server) executeRequests(c *Client) {
 	}
 }
 
-// recoverCommand turns a panic of a command into the end of its client. A panic is a bug: the log
+// RecoverCommand turns a panic of a command into the end of its client. A panic is a bug: the log
 // gets its stack. Other clients go on. c is the client that was being executed, nil for none.
-func (s *Server) recoverCommand(c *Client) {
+func (s *Server) RecoverCommand(c *Client) {
 	r := recover()
 	if r == nil {
 		return
@@ -270,7 +270,7 @@ func (s *Server) finishRead(c *Client) {
 	case c.Wrong != "":
 		c.Out.Error("ERR " + c.Wrong.Error())
 		c.Sess.CloseAfterReply = true
-		s.Log('-', "Protocol error (%s) from client %s", c.Wrong, s.Clients.describe(c))
+		s.Log('-', "Protocol error (%s) from client %s", c.Wrong, s.Clients.Describe(c))
 	case c.ReadErr != 0:
 		s.Log('-', "Reading from client: %v", c.ReadErr)
 		s.Leave(c)
@@ -332,7 +332,7 @@ func expireDue(ks *store.Keyspace, mono func() int64) {
 }
 
 func (s *Server) expires() bool {
-	return !s.Debugging.noExpire && !s.KS.KeepDue
+	return !s.Debugging.NoExpire && !s.KS.KeepDue
 }
 
 // sleep returns the time until a key expires or a timer is due; negative if neither will happen (ae.c:

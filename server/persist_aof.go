@@ -32,7 +32,7 @@ type appendOnly struct {
 	base    int64 // bytes when the last rewrite ended
 	stamped int64 // unix seconds of the last annotation
 	began   int64 // at.appended when the Writer began
-	at      appended
+	At      appended
 	timer   *reactor.Timer
 	due     int64 // when it runs
 
@@ -105,7 +105,7 @@ func (a *appendOnly) open() error {
 		return nil
 	}
 	a.release()
-	if err := p.makeFolder(); err != nil {
+	if err := p.MakeFolder(); err != nil {
 		return err
 	}
 	if err := p.Disk.Mkdir(a.folder.Path); err != nil {
@@ -190,7 +190,7 @@ func (a *appendOnly) upgrade() error {
 
 // loadParts loads the parts of a manifest.
 func (a *appendOnly) loadParts(l *aof.Loading, m *aof.Manifest) error {
-	_, a.p.progress.total, _ = a.folder.Sizes(m) // the loader says what is missing
+	_, a.p.Progress.Total, _ = a.folder.Sizes(m) // the loader says what is missing
 	return l.Load(a.p.from(), a.folder.Path, m)
 }
 
@@ -249,14 +249,14 @@ func (a *appendOnly) write(part disk.File, size int64) {
 		a.Writer.Elsewhere = elsewhere
 		a.Writer.Wake = func() { s.Loop.Post(func() {}) }
 	}
-	a.began = a.at.appended
+	a.began = a.At.Appended
 	a.feed()
 }
 
 // feed appends what changes from now on. The first command is SELECT.
 func (a *appendOnly) feed() {
 	a.p.s.Ex.Propagation.Listen(func(unit []byte) {
-		if now := a.p.unix(); a.p.s.Cfg.AOFTimestampEnabled && now > a.stamped {
+		if now := a.p.Unix(); a.p.s.Cfg.AOFTimestampEnabled && now > a.stamped {
 			a.stamped = now
 			a.append(aof.Annotation(now))
 		}
@@ -265,7 +265,7 @@ func (a *appendOnly) feed() {
 }
 
 func (a *appendOnly) append(bytes []byte) {
-	a.at.appended += int64(len(bytes))
+	a.At.Appended += int64(len(bytes))
 	a.Writer.Append(bytes)
 }
 
@@ -329,38 +329,38 @@ func (a *appendOnly) flush(now int64) error {
 // synced notes how much is on the disk, for clients that wait for it.
 func (a *appendOnly) synced() {
 	st := a.Writer.State()
-	a.at.now = a.Writer.Policy == aof.Always && !a.Writer.NoSync
-	if synced := a.began + st.Synced; synced != a.at.synced {
-		a.at.synced = synced
-		a.p.history.fsynced()
+	a.At.now = a.Writer.Policy == aof.Always && !a.Writer.NoSync
+	if synced := a.began + st.Synced; synced != a.At.synced {
+		a.At.synced = synced
+		a.p.History.Fsynced()
 	}
-	a.at.follow(a.p.history.offset(), st.Syncing)
+	a.At.follow(a.p.History.Offset(), st.Syncing)
 }
 
 // appended is how far the append only file is, since the server began.
 type appended struct {
-	appended int64 // bytes
+	Appended int64 // bytes
 	synced   int64 // of them, on the disk
 	now      bool  // what a command appends is on the disk before its reply
 
-	// offset is how much of the stream of replication is on the disk (server.h: fsynced_reploff).
-	offset  int64
+	// Offset is how much of the stream of replication is on the disk (server.h: fsynced_reploff).
+	Offset  int64
 	pending struct{ appended, offset int64 } // what the fsync under way reaches
 }
 
-// has reports whether so many bytes are on the disk before a reply of now.
-func (a *appended) has(bytes int64) bool { return a.now || a.synced >= bytes }
+// Has reports whether so many bytes are on the disk before a reply of now.
+func (a *appended) Has(bytes int64) bool { return a.now || a.synced >= bytes }
 
 // follow moves offset, after a flush. now is the offset of what was executed.
 func (a *appended) follow(now int64, syncing bool) {
 	if a.pending.appended <= a.synced {
-		a.offset = max(a.offset, a.pending.offset)
+		a.Offset = max(a.Offset, a.pending.offset)
 		if syncing {
-			a.pending.appended, a.pending.offset = a.appended, now
+			a.pending.appended, a.pending.offset = a.Appended, now
 		}
 	}
-	if a.synced >= a.appended {
-		a.offset = now
+	if a.synced >= a.Appended {
+		a.Offset = now
 	}
 }
 
@@ -369,7 +369,7 @@ func (a *appendOnly) follow(cfg *config.Config) {
 	a.p.Hooks.end() // Flush would wait for it
 	if a.Writer != nil && a.p.Flush() {
 		a.Writer.Policy = aof.PolicyOf(cfg.AppendFsync)
-		a.at.now = false // the next flush knows
+		a.At.now = false // the next flush knows
 	}
 }
 

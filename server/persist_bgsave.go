@@ -72,29 +72,29 @@ func (p *Files) cancel(c *command.Call) error {
 }
 
 // beginBackground begins a save of what the keyspace is now. The log has the reason if it cannot.
-func (p *Files) beginBackground() error { return p.beginSave(p.savedInBackground) }
+func (p *Files) beginBackground() error { return p.BeginSave(p.SavedInBackground) }
 
-func (p *Files) beginSave(done func(err error)) error {
+func (p *Files) BeginSave(done func(err error)) error {
 	b := &p.Background
 	p.saves++
-	b.dirty, b.tried = p.s.KS.Stats.Dirty, p.unix()
+	b.dirty, b.tried = p.s.KS.Stats.Dirty, p.Unix()
 	if err := p.prepare(); err != nil {
 		p.s.Log('#', "Can't save in background: %v", err)
 		p.s.Ex.Refusals.Set(command.SaveFailed, true)
 		return err
 	}
 	p.s.Log('*', "Background saving started")
-	p.launch(done, func(wake, ended func()) *snapshots.Snapshot {
-		return snapshots.Begin(p.s.KS, p.forRDB(), p.path(), p.saving(), wake, ended)
+	p.Launch(done, func(wake, ended func()) *snapshots.Snapshot {
+		return snapshots.Begin(p.s.KS, p.forRDB(), p.Path(), p.Saving(), wake, ended)
 	})
 	return nil
 }
 
-// launch begins the snapshot of a save, or of what replicas get. There is one at a time. done gets how it ended.
-func (p *Files) launch(done func(err error), begin func(wake, ended func()) *snapshots.Snapshot) {
+// Launch begins the snapshot of a save, or of what replicas get. There is one at a time. done gets how it ended.
+func (p *Files) Launch(done func(err error), begin func(wake, ended func()) *snapshots.Snapshot) {
 	b := &p.Background
 	p.s.Stats.Forks++
-	p.AOF.at.now = false // with no-appendfsync-on-rewrite nothing is fsynced meanwhile: the next flush knows
+	p.AOF.At.now = false // with no-appendfsync-on-rewrite nothing is fsynced meanwhile: the next flush knows
 	var begun *snapshots.Snapshot
 	loop := p.s.Loop // the writer calls these: it must not read p, which LAB CRASH replaces
 	begun = begin(func() { loop.Post(func() {}) }, func() {
@@ -104,7 +104,7 @@ func (p *Files) launch(done func(err error), begin func(wake, ended func()) *sna
 			}
 		})
 	})
-	b.snapshot, b.done, b.began, p.pace = begun, done, p.unix(), savePace{last: p.s.Ex.Clock.Mono()}
+	b.snapshot, b.done, b.began, p.pace = begun, done, p.Unix(), savePace{last: p.s.Ex.Clock.Mono()}
 	if p.Hooks.slowDisk() && !begun.IsStream() {
 		p.Hooks.Beside(func() { p.ended(begun.Finish()) })
 	}
@@ -115,18 +115,18 @@ func (p *Files) endBackground() { p.ended(p.Background.snapshot.Wait()) }
 
 func (p *Files) ended(err error) {
 	b := &p.Background
-	b.snapshot, b.Took = nil, p.unix()-b.began
+	b.snapshot, b.Took = nil, p.Unix()-b.began
 	b.done(err)
 }
 
-// savedInBackground notes how a save went (rdb.c: backgroundSaveDoneHandlerDisk).
-func (p *Files) savedInBackground(err error) {
+// SavedInBackground notes how a save went (rdb.c: backgroundSaveDoneHandlerDisk).
+func (p *Files) SavedInBackground(err error) {
 	b := &p.Background
 	switch {
 	case err == nil:
 		p.s.Log('*', "Background saving terminated with success")
 		p.s.KS.Stats.Dirty -= b.dirty
-		p.saved = p.unix()
+		p.saved = p.Unix()
 		p.s.Ex.Refusals.Set(command.SaveFailed, false)
 	case errors.Is(err, snapshots.ErrAborted):
 		p.s.Log('#', "Background saving aborted")
@@ -255,11 +255,11 @@ func (p *Files) cron() {
 
 // failedLately reports whether it is too early for another save.
 func (p *Files) failedLately() bool {
-	return p.s.Ex.Refusals.Has(command.SaveFailed) && p.unix()-p.Background.tried <= retryDelay
+	return p.s.Ex.Refusals.Has(command.SaveFailed) && p.Unix()-p.Background.tried <= retryDelay
 }
 
 func (p *Files) savePoints() {
-	now := p.unix()
+	now := p.Unix()
 	if p.failedLately() {
 		return
 	}
@@ -280,5 +280,5 @@ func (p *Files) waits() bool {
 		p.s.Cfg.Save != "" && p.s.KS.Stats.Dirty > 0
 }
 
-// unix is the time in unix seconds.
-func (p *Files) unix() int64 { return p.s.KS.Now / 1000 }
+// Unix is the time in unix seconds.
+func (p *Files) Unix() int64 { return p.s.KS.Now / 1000 }

@@ -9,8 +9,8 @@ import (
 )
 
 // debug are the subcommands of DEBUG that concern the files.
-func (p *Files) debug() []debugCommand {
-	return []debugCommand{
+func (p *Files) debug() []DebugCommand {
+	return []DebugCommand{
 		{"aof-flush-sleep", "<microseconds>",
 			"Makes the server sleep before each write to the append only file.", 1, 1, p.AOF.slowFlush},
 		{"loadaof", "",

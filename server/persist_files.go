@@ -20,7 +20,7 @@ type Files struct {
 	s        *Server
 	Disk     disk.FS
 	Hooks    FileHooks
-	history  historyHooks
+	History  HistoryHooks
 	Stopping *Stopping
 
 	back int64 // ms that a lab has taken back from the clock
@@ -29,11 +29,11 @@ type Files struct {
 	release  func()
 
 	loading  *loading // of these files, nil for none under way
-	progress progress // of the last loading
+	Progress Progress // of the last loading
 
 	saved           int64 // unix seconds of the last save, 0 for none
 	saves           int64 // SAVE was called so often, or a save in the background began
-	loaded, expired int64 // keys, when a file was loaded last
+	Loaded, Expired int64 // keys, when a file was loaded last
 
 	Background Background
 	AOF        appendOnly
@@ -44,7 +44,7 @@ type Files struct {
 // NewFiles gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
 func NewFiles(s *Server) *Files {
 	p := &Files{s: s, Disk: disk.System{}, release: func() {}, Background: Background{Took: -1},
-		saveDelay: rdb.NewDelay(0), history: plainHistory()}
+		saveDelay: rdb.NewDelay(0), History: plainHistory()}
 	p.Stopping = &Stopping{s: s, p: p, Asked: new(atomic.Bool)}
 	if !s.Cfg.SystemFiles || s.Cfg.LabDisk {
 		p.Disk = disk.NewSim(s.Cfg.Seed)
@@ -56,9 +56,9 @@ func NewFiles(s *Server) *Files {
 // StartAgain makes the state that NewFiles makes, for LAB CRASH. The disk stays, with those who look at it.
 func (p *Files) StartAgain() {
 	p.StopTimer()
-	disk, back, hooks, history, stopping := p.Disk, p.back, p.Hooks, p.history, p.Stopping
+	disk, back, hooks, history, stopping := p.Disk, p.back, p.Hooks, p.History, p.Stopping
 	*p = *NewFiles(p.s)
-	p.Disk, p.back, p.Hooks, p.history, p.Stopping, p.AOF.p = disk, back, hooks, history, stopping, p
+	p.Disk, p.back, p.Hooks, p.History, p.Stopping, p.AOF.p = disk, back, hooks, history, stopping, p
 }
 
 // Part is the place of the files in a pass.
@@ -69,9 +69,9 @@ func (p *Files) Part() Part {
 			p.cron()
 			return p.waits()
 		},
-		advance: p.advance, flushed: p.flushed, beforeReplies: p.Flush, longestSleep: p.longestSleep,
-		info: map[string]func(r *report){"persistence": p.info}, debug: p.debug(),
-		last: p.EndLoading, End: p.End,
+		Advance: p.advance, flushed: p.flushed, BeforeReplies: p.Flush, LongestSleep: p.longestSleep,
+		Info: map[string]func(r *Report){"persistence": p.info}, Debug: p.debug(),
+		Last: p.EndLoading, End: p.End,
 	}
 }
 
@@ -103,10 +103,10 @@ func (p *Files) ClockBack(ns int64) {
 	p.StopTimer()
 }
 
-func (p *Files) path() string { return filepath.Join(p.Folder(), p.s.Cfg.DBFilename) }
+func (p *Files) Path() string { return filepath.Join(p.Folder(), p.s.Cfg.DBFilename) }
 
-// reserve keeps other servers out of the folder from now on.
-func (p *Files) reserve() error {
+// Reserve keeps other servers out of the folder from now on.
+func (p *Files) Reserve() error {
 	dir := p.Folder()
 	if p.reserved == dir {
 		return nil
@@ -137,14 +137,14 @@ func (p *Files) exists() (bool, error) {
 	if p.s.Cfg.DBFilename == "" {
 		return false, nil
 	}
-	f, err := p.Disk.Open(p.path())
+	f, err := p.Disk.Open(p.Path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("can't open the RDB file: %w", err)
 	}
-	p.progress.total, _ = f.Size()
+	p.Progress.Total, _ = f.Size()
 	return true, f.Close()
 }
 
@@ -155,7 +155,7 @@ func (p *Files) Start() error {
 		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. Exiting", err)}
 	}
 	if p.s.LoadsInRun {
-		p.s.Inbox.posted = append(p.s.Inbox.posted, func() { p.loadBeside(p.loadAll, p.started) })
+		p.s.Inbox.Posted = append(p.s.Inbox.Posted, func() { p.loadBeside(p.loadAll, p.started) })
 		return nil
 	}
 	err := p.loadAll()
@@ -205,7 +205,7 @@ func (p *Files) started(err error) {
 func (p *Files) loadRDB() error {
 	found, err := p.exists()
 	if err == nil && found {
-		if err = p.reserve(); err == nil {
+		if err = p.Reserve(); err == nil {
 			err = p.loadAtStart()
 		}
 	}
@@ -220,12 +220,12 @@ func (p *Files) loadAtStart() error {
 		name string
 	}
 	var late []key
-	l := p.rdbLoading(false)
+	l := p.RDBLoading(false)
 	l.Late = func(db int, name []byte) { late = append(late, key{db, string(name)}) }
 	if err := p.loadBy(l); err != nil {
 		return err
 	}
-	if p.history.restore(l.Stream) {
+	if p.History.Restore(l.Stream) {
 		for _, k := range late {
 			p.s.Ex.Propagation.KeyGone(p.s.KS.DBs[k.db], k.name, p.s.Cfg.LazyExpire)
 		}
@@ -240,39 +240,39 @@ type LoadError struct{ error }
 func (e *LoadError) Unwrap() error { return e.error }
 
 // load loads the file. With merge, keys and libraries of the file replace those that exist.
-func (p *Files) load(merge bool) error { return p.loadBy(p.rdbLoading(merge)) }
+func (p *Files) load(merge bool) error { return p.loadBy(p.RDBLoading(merge)) }
 
 // loadBy loads the file. On a replica nothing has expired: the master says when.
 func (p *Files) loadBy(l *rdb.Loading) error {
 	begin := p.s.Ex.Clock.Mono()
 	p.s.KS.Loading = p.s.Cfg.ReplicaOf != ""
-	err := l.Load(p.from(), p.path())
+	err := l.Load(p.from(), p.Path())
 	p.s.KS.Loading = false
-	p.loaded, p.expired = l.Loaded, l.Expired
+	p.Loaded, p.Expired = l.Loaded, l.Expired
 	if err == nil {
 		p.s.Log('*', "DB loaded from disk: %.3f seconds", float64(p.s.Ex.Clock.Mono()-begin)/1e9)
 	}
 	return err
 }
 
-// adoptFile makes the file of a master the file of this server.
-func (p *Files) adoptFile(path string) error {
+// AdoptFile makes the file of a master the file of this server.
+func (p *Files) AdoptFile(path string) error {
 	if p.s.Cfg.DBFilename == "" {
 		return p.Disk.Remove(path)
 	}
-	if err := p.Disk.Rename(path, p.path()); err != nil {
+	if err := p.Disk.Rename(path, p.Path()); err != nil {
 		return err
 	}
-	p.saved = p.unix()
-	if p.s.Cfg.RDBDelSyncFiles && p.isOff() {
+	p.saved = p.Unix()
+	if p.s.Cfg.RDBDelSyncFiles && p.IsOff() {
 		p.s.Log('*', "Removing the RDB file obtained from the master. This replica has persistence disabled")
-		return p.Disk.Remove(p.path())
+		return p.Disk.Remove(p.Path())
 	}
 	return p.Disk.SyncDir(p.Folder())
 }
 
-// isOff reports whether no file is written without a command that asks for it (server.c: allPersistenceDisabled).
-func (p *Files) isOff() bool { return p.s.Cfg.Save == "" && !p.s.Cfg.AppendOnly }
+// IsOff reports whether no file is written without a command that asks for it (server.c: allPersistenceDisabled).
+func (p *Files) IsOff() bool { return p.s.Cfg.Save == "" && !p.s.Cfg.AppendOnly }
 
 // save writes the file (rdb.c: rdbSave). The log has the reason if it cannot.
 func (p *Files) save() error {
@@ -283,7 +283,7 @@ func (p *Files) save() error {
 	}
 	p.s.Log('*', "DB saved on disk")
 	p.s.KS.Stats.Dirty = 0
-	p.saved = p.unix()
+	p.saved = p.Unix()
 	p.s.Ex.Refusals.Set(command.SaveFailed, false)
 	return nil
 }
@@ -292,7 +292,7 @@ func (p *Files) write() error {
 	if err := p.prepare(); err != nil {
 		return err
 	}
-	return p.writeTo(p.path())
+	return p.writeTo(p.Path())
 }
 
 // prepare makes sure that there is a folder for the file, and that it belongs to this server.
@@ -300,14 +300,14 @@ func (p *Files) prepare() error {
 	if p.s.Cfg.DBFilename == "" {
 		return errors.New("Failed opening the temp RDB file for saving: dbfilename is empty")
 	}
-	if err := p.makeFolder(); err != nil {
+	if err := p.MakeFolder(); err != nil {
 		return err
 	}
-	return p.reserve()
+	return p.Reserve()
 }
 
-// makeFolder makes the folder of one of several masters.
-func (p *Files) makeFolder() error {
+// MakeFolder makes the folder of one of several masters.
+func (p *Files) MakeFolder() error {
 	if !p.shares() {
 		return nil
 	}
@@ -320,7 +320,7 @@ func (p *Files) makeFolder() error {
 
 // writeTo writes all keys and functions to a file.
 func (p *Files) writeTo(path string) error {
-	saving := p.saving()
+	saving := p.Saving()
 	saving.Keys = p.s.KS
 	return rdb.Save(p.forRDB(), path, saving)
 }
@@ -346,20 +346,20 @@ func (p *Files) writeBase(path string) error {
 
 // savingBase is saving for the base of an append only file (aof.c: rewriteAppendOnlyFile).
 func (p *Files) savingBase() *rdb.Saving {
-	saving := p.saving()
+	saving := p.Saving()
 	saving.Base = true
 	if p.s.Cfg.AOFUseRDBPreamble {
 		return saving
 	}
 	saving.As = rewrite.Begin
 	if p.s.Cfg.AOFTimestampEnabled {
-		saving.Stamp = p.unix()
+		saving.Stamp = p.Unix()
 	}
 	return saving
 }
 
-// saving returns what a file gets besides the keys.
-func (p *Files) saving() *rdb.Saving {
+// Saving returns what a file gets besides the keys.
+func (p *Files) Saving() *rdb.Saving {
 	d := p.s.Ex.Table.Dialect
 	version := d.RedisVersion
 	if d.DumpVersion >= rdb.FormatValkey {
@@ -369,13 +369,13 @@ func (p *Files) saving() *rdb.Saving {
 	return &rdb.Saving{
 		Now: p.s.KS.Now, Libraries: p.s.Ex.Scripts.Code().Libraries,
 		Compress: p.s.Cfg.RDBCompression, Checksum: p.s.Cfg.RDBChecksum,
-		Format: p.format(), Version: version, UsedMemory: p.s.Figures.UsedMemory(),
-		Delay: p.saveDelay, Stream: p.history.place(),
+		Format: p.Format(), Version: version, UsedMemory: p.s.Figures.UsedMemory(),
+		Delay: p.saveDelay, Stream: p.History.Place(),
 	}
 }
 
-// format is the version of the RDB format that this dialect writes.
-func (p *Files) format() int { return max(rdb.FormatRedis, p.s.Ex.Table.Dialect.DumpVersion) }
+// Format is the version of the RDB format that this dialect writes.
+func (p *Files) Format() int { return max(rdb.FormatRedis, p.s.Ex.Table.Dialect.DumpVersion) }
 
 // lastSave is in unix seconds: of the last save, or of the start.
 func (p *Files) lastSave() int64 { return max(p.saved, p.s.Figures.Started/1000) }

@@ -25,24 +25,24 @@ func (h *FileHooks) end() {
 	}
 }
 
-// historyHooks are what the files have to do with the history of the keys, which a master shares with its replicas.
+// HistoryHooks are what the files have to do with the history of the keys, which a master shares with its replicas.
 // plainHistory has those of a server that has none.
-type historyHooks struct {
-	place   func() *rdb.Replication                  // of the keys in the history; nil for none
-	restore func(from rdb.Replication) (goesOn bool) // goes on from the place that a file names, at the start
-	offset  func() int64                             // bytes of the history
-	fsynced func()                                   // more is on the disk, or nothing more will be
+type HistoryHooks struct {
+	Place   func() *rdb.Replication                  // of the keys in the history; nil for none
+	Restore func(from rdb.Replication) (goesOn bool) // goes on from the place that a file names, at the start
+	Offset  func() int64                             // bytes of the history
+	Fsynced func()                                   // more is on the disk, or nothing more will be
 
 	// Of the end of the server.
-	haveAll func() bool // all replicas have everything
-	ask     func()      // asks them for what they have
-	logLag  func()      // says in the log what they lack
+	HaveAll func() bool // all replicas have everything
+	Ask     func()      // asks them for what they have
+	LogLag  func()      // says in the log what they lack
 }
 
-func plainHistory() historyHooks {
-	return historyHooks{
-		place: func() *rdb.Replication { return nil }, restore: func(rdb.Replication) bool { return false },
-		offset: func() int64 { return 0 }, fsynced: func() {},
-		haveAll: func() bool { return true }, ask: func() {}, logLag: func() {},
+func plainHistory() HistoryHooks {
+	return HistoryHooks{
+		Place: func() *rdb.Replication { return nil }, Restore: func(rdb.Replication) bool { return false },
+		Offset: func() int64 { return 0 }, Fsynced: func() {},
+		HaveAll: func() bool { return true }, Ask: func() {}, LogLag: func() {},
 	}
 }

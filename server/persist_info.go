@@ -7,12 +7,12 @@ import (
 	"github.com/miniredisd/miniredisd/persist/aof"
 )
 
-func (p *Files) info(r *report) {
+func (p *Files) info(r *Report) {
 	b := &p.Background
 	isSaving, current, percent, status := 0, int64(-1), 0.0, "ok"
 	all, copied := 0, 0
 	if b.snapshot != nil {
-		isSaving, current = 1, p.unix()-b.began
+		isSaving, current = 1, p.Unix()-b.began
 	}
 	if snapshot := p.UnderWay(); snapshot != nil {
 		if all, copied = snapshot.Keys(); all > 0 {
@@ -25,12 +25,12 @@ func (p *Files) info(r *report) {
 	a := &p.AOF
 	isRewriting, currentRewrite, rewriteStatus := 0, int64(-1), "ok"
 	if a.rewrite.snapshot != nil {
-		isRewriting, currentRewrite = 1, p.unix()-a.rewrite.began
+		isRewriting, currentRewrite = 1, p.Unix()-a.rewrite.began
 	}
 	if a.rewrite.failed {
 		rewriteStatus = "err"
 	}
-	r.fields("loading", OneIf(p.s.IsLoading()), "async_loading", OneIf(p.s.Ex.Refusals.Has(command.LoadsAside)),
+	r.Fields("loading", OneIf(p.s.IsLoading()), "async_loading", OneIf(p.s.Ex.Refusals.Has(command.LoadsAside)),
 		"current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
 		"current_save_keys_total", all,
@@ -38,19 +38,19 @@ func (p *Files) info(r *report) {
 		"rdb_last_save_time", p.lastSave(),
 		"rdb_last_bgsave_status", status, "rdb_last_bgsave_time_sec", b.Took, "rdb_current_bgsave_time_sec", current,
 		"rdb_saves", p.saves, "rdb_last_cow_size", 0,
-		"rdb_last_load_keys_expired", p.expired, "rdb_last_load_keys_loaded", p.loaded,
-		"aof_enabled", OneIf(a.isOn()), "aof_rewrite_in_progress", isRewriting,
+		"rdb_last_load_keys_expired", p.Expired, "rdb_last_load_keys_loaded", p.Loaded,
+		"aof_enabled", OneIf(a.IsOn()), "aof_rewrite_in_progress", isRewriting,
 		"aof_rewrite_scheduled", OneIf(a.rewrite.isWanted), "aof_last_rewrite_time_sec", a.rewrite.took,
 		"aof_current_rewrite_time_sec", currentRewrite, "aof_last_bgrewrite_status", rewriteStatus,
 		"aof_rewrites", a.rewrite.count, "aof_rewrites_consecutive_failures", a.rewrite.failures,
 		"aof_last_write_status", a.writeStatus(), "aof_last_cow_size", 0,
 		"module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
-	if a.isOn() {
+	if a.IsOn() {
 		var st aof.State
 		if a.Writer != nil {
 			st = a.Writer.State()
 		}
-		r.fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", OneIf(a.rewrite.isWanted),
+		r.Fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", OneIf(a.rewrite.isWanted),
 			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", OneIf(st.Syncing), "aof_delayed_fsync", st.Delayed)
 	}
 	if p.s.IsLoading() {
@@ -59,25 +59,25 @@ func (p *Files) info(r *report) {
 }
 
 // infoLoading says how far a loading is, and how long it may still last.
-func (p *Files) infoLoading(r *report) {
-	w := &p.progress
+func (p *Files) infoLoading(r *Report) {
+	w := &p.Progress
 	usedMemory := int64(0)
-	if w.rdb != nil {
-		usedMemory = w.rdb.UsedMemory
+	if w.RDB != nil {
+		usedMemory = w.RDB.UsedMemory
 	}
 	percent, left := 0.0, int64(1)
 	switch {
-	case w.total > 0:
-		percent, left = 100*float64(w.read)/float64(w.total), w.total-w.read
+	case w.Total > 0:
+		percent, left = 100*float64(w.Read)/float64(w.Total), w.Total-w.Read
 	case usedMemory > 0: // a bad guess of the length of a stream
-		percent, left = min(100*float64(w.read)/float64(usedMemory), 99.99), max(usedMemory-w.read, 1)
+		percent, left = min(100*float64(w.Read)/float64(usedMemory), 99.99), max(usedMemory-w.Read, 1)
 	}
 	eta := int64(1)
-	if elapsed := p.unix() - w.began; elapsed > 0 {
-		eta = elapsed * left / (w.read + 1)
+	if elapsed := p.Unix() - w.Began; elapsed > 0 {
+		eta = elapsed * left / (w.Read + 1)
 	}
-	r.fields("loading_start_time", w.began, "loading_total_bytes", w.total, "loading_rdb_used_mem", usedMemory,
-		"loading_loaded_bytes", w.read, "loading_loaded_perc", fmt.Sprintf("%.2f", percent), "loading_eta_seconds", eta)
+	r.Fields("loading_start_time", w.Began, "loading_total_bytes", w.Total, "loading_rdb_used_mem", usedMemory,
+		"loading_loaded_bytes", w.Read, "loading_loaded_perc", fmt.Sprintf("%.2f", percent), "loading_eta_seconds", eta)
 }
 
 func (a *appendOnly) writeStatus() string {

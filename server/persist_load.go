@@ -22,25 +22,25 @@ func (a *appendOnly) loading(do func(args [][]byte) error) *aof.Loading {
 		Stamp: func(int64) {},
 		Part: func(part aof.Part, size int64) {
 			p.s.Log('*', "Loading %s: %d bytes", part.Name, size)
-			p.progress.total = max(p.progress.total, size)
+			p.Progress.Total = max(p.Progress.Total, size)
 		},
 		Base: func(from io.Reader, size int64, path string) (int64, io.Reader, error) {
 			p.s.Log('*', "Reading RDB base file on AOF loading...")
-			l := p.rdbLoading(false)
+			l := p.RDBLoading(false)
 			n, rest, err := l.ReadBase(from, size, path)
-			p.loaded, p.expired = l.Loaded, l.Expired
+			p.Loaded, p.Expired = l.Loaded, l.Expired
 			return n, rest, err
 		},
 	}
 }
 
-// rdbLoading returns where the content of an RDB file goes.
-func (p *Files) rdbLoading(merge bool) *rdb.Loading {
+// RDBLoading returns where the content of an RDB file goes.
+func (p *Files) RDBLoading(merge bool) *rdb.Loading {
 	l := &rdb.Loading{
 		Keys: p.s.KS, Merge: merge, Checksum: p.s.Cfg.RDBChecksum && !p.s.Ex.AnyChecksum, Log: p.s.Log, Each: p.loadedKey,
 		Library: func(code []byte) error { return p.s.Ex.Scripts.LoadLibrary(code, merge) },
 	}
-	p.progress.rdb = l
+	p.Progress.RDB = l
 	return l
 }
 

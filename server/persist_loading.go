@@ -42,12 +42,12 @@ const (
 	errGivenUp store.Error = "ERR The loading was given up"
 )
 
-// progress is what INFO says of a loading.
-type progress struct {
-	began int64        // unix seconds
-	total int64        // bytes of all files
-	read  int64        // of them
-	rdb   *rdb.Loading // of the RDB file; nil for none yet
+// Progress is what INFO says of a loading.
+type Progress struct {
+	Began int64        // unix seconds
+	Total int64        // bytes of all files
+	Read  int64        // of them
+	RDB   *rdb.Loading // of the RDB file; nil for none yet
 
 	keys int // so many were delayed, or not
 	debt int // microseconds that keys are still to be delayed
@@ -64,7 +64,7 @@ func (p *Files) loadBeside(load func() error, done func(err error)) {
 		l.err = load()
 		l.over = true
 	})
-	p.loading, p.progress = l, progress{began: p.unix()}
+	p.loading, p.Progress = l, Progress{Began: p.Unix()}
 	p.s.Ex.Refusals.Set(command.LoadsFiles, true)
 	p.loadOn()
 }
@@ -138,7 +138,7 @@ func (p *Files) RestInScript() (stop bool) { return p.loading != nil && p.loadin
 // or more at once. A delay of -n makes each nth key last one microsecond, where Redis draws a number (debug.c:
 // debugDelay).
 func (p *Files) delay() (slept bool) {
-	us, w := p.s.Cfg.KeyLoadDelay, &p.progress
+	us, w := p.s.Cfg.KeyLoadDelay, &p.Progress
 	if us == 0 {
 		return false
 	}
@@ -188,7 +188,7 @@ func (f pacedFile) Read(b []byte) (int, error) {
 		return 0, errGivenUp
 	}
 	n, err := f.File.Read(b[:min(len(b), restBytes)])
-	l.p.progress.read += int64(n)
+	l.p.Progress.Read += int64(n)
 	if l.reads += int64(n); l.reads >= restBytes && err == nil {
 		err = l.rest()
 	}

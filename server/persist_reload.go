@@ -34,7 +34,7 @@ func (p *Files) reload(c *command.Call, options [][]byte) error {
 			return errReloadOption
 		}
 	}
-	if p.AOF.isOn() && (!save || !flush || merge) { // the append only file would not know of what the RDB file has
+	if p.AOF.IsOn() && (!save || !flush || merge) { // the append only file would not know of what the RDB file has
 		return store.Error("ERR DEBUG RELOAD with options is not supported by miniredisd with appendonly yes")
 	}
 	c.NotAsItCame()
@@ -59,7 +59,7 @@ func (p *Files) saveAndLoad(save, flush, merge bool) error {
 		return errPlain
 	}
 	if found, err := p.exists(); !found {
-		p.s.Log('#', "DEBUG RELOAD: there is no file %s (%v)", p.path(), err)
+		p.s.Log('#', "DEBUG RELOAD: there is no file %s (%v)", p.Path(), err)
 		return errReload
 	}
 	if flush {

@@ -66,7 +66,7 @@ func (a *appendOnly) beginRewrite() error {
 	}
 	r.count++
 	p.s.Stats.Forks++
-	a.at.now = false
+	a.At.now = false
 	saving, job, keep, on := p.savingBase(), r.job, p.s.Cfg.AOFDisableAutoGC, p.forBase()
 	write := func(fill func(to io.Writer) error) error {
 		return job.Write(func(path string) error { return rdb.SaveBy(on, path, fill) }, keep)
@@ -81,7 +81,7 @@ func (a *appendOnly) beginRewrite() error {
 		})
 	})
 	p.s.Log('*', "Background append only file rewriting started")
-	r.snapshot, r.began, r.isWanted = begun, p.unix(), false
+	r.snapshot, r.began, r.isWanted = begun, p.Unix(), false
 	p.pace = savePace{last: p.s.Ex.Clock.Mono()}
 	if p.Hooks.slowDisk() {
 		p.Hooks.Beside(func() { a.rewritten(begun.Finish()) })
@@ -157,7 +157,7 @@ func (a *appendOnly) endRewrite() { a.rewritten(a.rewrite.snapshot.Wait()) }
 func (a *appendOnly) rewritten(err error) {
 	r, log := &a.rewrite, a.p.s.Log
 	a.manifest = r.job.Manifest
-	r.snapshot, r.took = nil, a.p.unix()-r.began
+	r.snapshot, r.took = nil, a.p.Unix()-r.began
 	switch {
 	case err == nil:
 		log('*', "Background AOF rewrite terminated with success")
@@ -195,8 +195,8 @@ func (a *appendOnly) unlisten() {
 	ex.Propagation.Listen(nil)
 	a.Writer = nil
 	ex.Refusals.Set(command.AOFFailed, false)
-	a.at = appended{appended: a.at.appended, synced: a.at.synced}
-	a.p.history.fsynced() // whoever waits gets an error
+	a.At = appended{Appended: a.At.Appended, synced: a.At.synced}
+	a.p.History.Fsynced() // whoever waits gets an error
 }
 
 // abortRewrite ends the rewrite, if there is one.
@@ -250,7 +250,7 @@ const (
 // limited reports whether too many rewrites have failed for another one now (aof.c: aofRewriteLimited). The first wait
 // is a minute, and each one is twice as long as the one before.
 func (a *appendOnly) limited() bool {
-	r, now := &a.rewrite, a.p.unix()
+	r, now := &a.rewrite, a.p.Unix()
 	switch {
 	case r.failures < failuresMost:
 		r.delay, r.next = 0, 0

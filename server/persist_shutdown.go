@@ -40,10 +40,10 @@ type Stopping struct {
 
 // Part is the place of an end that waits in a pass.
 func (e *Stopping) Part() Part {
-	return Part{Self: e, advance: e.advance, inScript: e.advance, terminate: e.terminate, info: map[string]func(r *report){
-		"shutdown_in_milliseconds": func(r *report) {
+	return Part{Self: e, Advance: e.advance, inScript: e.advance, terminate: e.terminate, Info: map[string]func(r *Report){
+		"shutdown_in_milliseconds": func(r *Report) {
 			if e.On {
-				r.fields("shutdown_in_milliseconds", (e.until-e.s.Now)/1e6)
+				r.Fields("shutdown_in_milliseconds", (e.until-e.s.Now)/1e6)
 			}
 		},
 	}}
@@ -125,7 +125,7 @@ func (e *Stopping) begin(how shutdownWords, cuts bool) bool {
 	s := e.s
 	s.Log('*', "User requested shutdown...")
 	timeout := time.Duration(s.Cfg.ShutdownTimeout) * time.Second
-	if cuts || how.now || timeout == 0 || e.p.history.haveAll() {
+	if cuts || how.now || timeout == 0 || e.p.History.HaveAll() {
 		return false
 	}
 	e.On, e.how, e.until = true, how, s.Ex.Clock.Mono()+int64(timeout) // Server.Now stands still during a script
@@ -133,11 +133,11 @@ func (e *Stopping) begin(how shutdownWords, cuts bool) bool {
 	switch {
 	case s.Ex.Refusals.Has(command.Pauses):
 	case s.Ex.Depth > 0: // a slow script runs
-		e.p.history.ask()
+		e.p.History.Ask()
 	default:
-		s.Deferred = append(s.Deferred, e.p.history.ask)
+		s.Deferred = append(s.Deferred, e.p.History.Ask)
 	}
-	s.Pausing.begin(byShutdown, command.PausesWrites, forever)
+	s.Pausing.Begin(byShutdown, command.PausesWrites, Forever)
 	s.Log('*', "Waiting for replicas before shutting down.")
 	return true
 }
@@ -155,7 +155,7 @@ func (e *Stopping) advance() {
 		e.obeySignal()
 	}
 	switch {
-	case !e.On, e.s.Ex.Clock.Mono() < e.until && !e.p.history.haveAll(), e.savesHalf(e.how):
+	case !e.On, e.s.Ex.Clock.Mono() < e.until && !e.p.History.HaveAll(), e.savesHalf(e.how):
 		return
 	}
 	if !e.finish(e.how) {
@@ -184,7 +184,7 @@ func (e *Stopping) Cancel() {
 // server goes on, unless force.
 func (e *Stopping) finish(how shutdownWords) bool {
 	s := e.s
-	e.p.history.logLag()
+	e.p.History.LogLag()
 	if e.p.Background.snapshot != nil {
 		s.Log('#', "A save in the background is in progress. Aborting it!")
 		e.p.AbortBackground()

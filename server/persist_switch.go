@@ -26,16 +26,16 @@ func (p *Files) configured(name string) error {
 // setAppendOnly follows CONFIG SET appendonly (config.c: updateAppendonly).
 func (a *appendOnly) setAppendOnly() error {
 	switch on := a.p.s.Cfg.AppendOnly; {
-	case on && !a.isOn():
+	case on && !a.IsOn():
 		return a.switchOn()
-	case !on && a.isOn():
+	case !on && a.IsOn():
 		a.switchOff()
 	}
 	return nil
 }
 
-// isOn reports whether there is an append only file, or will be one with the first base.
-func (a *appendOnly) isOn() bool { return a.Writer != nil || a.waits }
+// IsOn reports whether there is an append only file, or will be one with the first base.
+func (a *appendOnly) IsOn() bool { return a.Writer != nil || a.waits }
 
 // switchOn begins with a base of what the keyspace is now. Until it is complete, nothing of the file counts (aof.c:
 // startAppendOnly).
@@ -77,9 +77,9 @@ func (a *appendOnly) switchOff() {
 	a.unlisten()
 }
 
-// restart begins anew with all keys, which a master has sent (replication.c: restartAOFAfterSYNC).
-func (a *appendOnly) restart() error {
-	if !a.isOn() {
+// Restart begins anew with all keys, which a master has sent (replication.c: restartAOFAfterSYNC).
+func (a *appendOnly) Restart() error {
+	if !a.IsOn() {
 		return nil
 	}
 	a.switchOff()

@@ -87,8 +87,8 @@ func (s *Server) countPass() {
 	s.Stats.MostCommands = max(s.Stats.MostCommands, s.Ex.Stats.Commands-s.before)
 }
 
-// countTraffic adds what c's connection has counted (networking.c: readQueryFromClient, writeToClient).
-func (s *Server) countTraffic(c *Client) {
+// CountTraffic adds what c's connection has counted (networking.c: readQueryFromClient, writeToClient).
+func (s *Server) CountTraffic(c *Client) {
 	s.Stats.NetIn += c.NetIn
 	s.Stats.NetOut += c.NetOut
 	if c.Sess.Replica {

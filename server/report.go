@@ -5,17 +5,17 @@ import (
 	"strconv"
 )
 
-// report is the reply of INFO while it is written. Tools look for "name:" at the beginning of a
+// Report is the reply of INFO while it is written. Tools look for "name:" at the beginning of a
 // line and for \r at its end. redis-cli --stat does so without checking.
-type report struct{ b []byte }
+type Report struct{ b []byte }
 
-func (r *report) line(format string, args ...any) {
+func (r *Report) Line(format string, args ...any) {
 	r.b = fmt.Appendf(r.b, format+"\r\n", args...)
 }
 
-// fields writes pairs of name and value. A value is a string, an int, an int64 or a uint64. Package
+// Fields writes pairs of name and value. A value is a string, an int, an int64 or a uint64. Package
 // fmt would take longer than all the rest of INFO, and would move every value to the heap.
-func (r *report) fields(pairs ...any) {
+func (r *Report) Fields(pairs ...any) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		r.b = append(append(r.b, pairs[i].(string)...), ':')
 		switch v := pairs[i+1].(type) {
@@ -33,19 +33,19 @@ func (r *report) fields(pairs ...any) {
 }
 
 // decimal writes a number with that many decimals, and a unit after it.
-func (r *report) decimal(name string, v float64, decimals int, unit string) {
+func (r *Report) decimal(name string, v float64, decimals int, unit string) {
 	r.b = strconv.AppendFloat(append(append(r.b, name...), ':'), v, 'f', decimals, 64)
 	r.b = append(append(r.b, unit...), "\r\n"...)
 }
 
 // memory writes a number of bytes, and a second time in a form for people.
-func (r *report) memory(name string, n int) {
-	r.fields(name, n)
+func (r *Report) memory(name string, n int) {
+	r.Fields(name, n)
 	r.human(name, n)
 }
 
 // human writes a number of bytes as server.c: bytesToHuman does.
-func (r *report) human(name string, n int) {
+func (r *Report) human(name string, n int) {
 	r.b = append(append(r.b, name...), "_human:"...)
 	units := "KMGTP"
 	if n < 1024 {

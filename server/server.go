@@ -200,7 +200,7 @@ func (s *Server) Terminate(interrupt bool) {
 // chose. CONFIG SET can change them, so call it before Run. In a bubble it returns one address, where nobody listens.
 func (s *Server) Addrs() []string {
 	if s.Bubble != nil {
-		return []string{s.peerAddr()}
+		return []string{s.PeerAddr()}
 	}
 	return s.Listeners.addrs(false)
 }

@@ -58,7 +58,7 @@ func (hs *handshakes) longest() time.Duration {
 // shake waits for the first bytes of a new connection.
 func (hs *handshakes) shake(fd int, from unix.Sockaddr) {
 	local, _ := unix.Getsockname(fd)
-	h := &handshake{fd: fd, addr: addrString(from), laddr: addrString(local)}
+	h := &handshake{fd: fd, addr: AddrString(from), laddr: AddrString(local)}
 	hs.s.Log('-', "Accepted %s", h.addr)
 	if err := hs.s.Loop.Watch(fd, reactor.Readable, func() { hs.hello(h) }); err != nil {
 		hs.s.Log('#', "Accepting client connection: %v", err)
@@ -94,7 +94,7 @@ func (hs *handshakes) waits(h *handshake, room bool) {
 	})
 	if err != nil {
 		hs.giveUp(h, PlainEnd)
-		hs.logFailure(h, reason(err))
+		hs.logFailure(h, Reason(err))
 	}
 }
 
@@ -109,7 +109,7 @@ func (hs *handshakes) shaken(h *handshake, err error) {
 	hs.leavePlace(h)
 	if err != nil {
 		hs.hangUp(h)
-		hs.logFailure(h, reason(err))
+		hs.logFailure(h, Reason(err))
 		return
 	}
 	if c := hs.s.Listeners.welcome(h.fd, h.addr, h.laddr, h.tls); c != nil {

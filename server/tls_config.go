@@ -98,7 +98,7 @@ func (hs *handshakes) certificate(certFile, keyFile string) (cert tls.Certificat
 		err = errors.New(noCertificate)
 	}
 	if err != nil {
-		hs.s.Log('#', "Failed to load certificate: %s: %s", certFile, reason(err))
+		hs.s.Log('#', "Failed to load certificate: %s: %s", certFile, Reason(err))
 		return cert, false
 	}
 	keyPEM, err := config.ReadFile(keyFile, mostPEM)
@@ -106,7 +106,7 @@ func (hs *handshakes) certificate(certFile, keyFile string) (cert tls.Certificat
 		cert, err = tls.X509KeyPair(certPEM, keyPEM)
 	}
 	if err != nil {
-		hs.s.Log('#', "Failed to load private key: %s: %s", keyFile, reason(err))
+		hs.s.Log('#', "Failed to load private key: %s: %s", keyFile, Reason(err))
 		return cert, false
 	}
 	return cert, true
@@ -114,9 +114,9 @@ func (hs *handshakes) certificate(certFile, keyFile string) (cert tls.Certificat
 
 const noCertificate = "no certificate in it"
 
-// reason returns the text of an error, without the path that the line of the log already has. An error of
+// Reason returns the text of an error, without the path that the line of the log already has. An error of
 // the system looks as OpenSSL prints it.
-func reason(err error) string {
+func Reason(err error) string {
 	if errno := unix.Errno(0); errors.As(err, &errno) {
 		return fmt.Sprintf("error:8%07X:system library::%s", int(errno), config.ErrorText(errno))
 	}
@@ -141,7 +141,7 @@ func (hs *handshakes) authorities(c *config.Config) (pool *x509.CertPool, ok boo
 		}
 	}
 	if err != nil {
-		hs.s.Log('#', "Failed to configure CA certificate(s) file/directory: %s", reason(err))
+		hs.s.Log('#', "Failed to configure CA certificate(s) file/directory: %s", Reason(err))
 		return nil, false
 	}
 	return pool, true
@@ -173,7 +173,7 @@ func (hs *handshakes) readFolder(pool *x509.CertPool, dir string) error {
 		pem, err := config.ReadFile(filepath.Join(dir, name), mostPEM)
 		switch {
 		case errors.Is(err, unix.EFBIG):
-			hs.s.Log('#', "%s is not read: %s", filepath.Join(dir, name), reason(err))
+			hs.s.Log('#', "%s is not read: %s", filepath.Join(dir, name), Reason(err))
 			continue
 		case err != nil:
 			continue
@@ -240,11 +240,11 @@ func openSSLName(standard string) string {
 		"3DES_EDE_CBC", "DES-CBC3", "_CBC", "", "POLY1305_SHA256", "POLY1305", "_", "-").Replace(standard)
 }
 
-const errTLSConfig = "Unable to update TLS configuration. Check server logs."
+const ErrTLSConfig = "Unable to update TLS configuration. Check server logs."
 
-// clientConfig makes the configuration for the link to a master, nil if the log has the reason why it cannot. As in
+// ClientConfig makes the configuration for the link to a master, nil if the log has the reason why it cannot. As in
 // Redis the master's certificate must come from a CA that this server knows, and its name does not matter.
-func (hs *handshakes) clientConfig(host string) *tls.Config {
+func (hs *handshakes) ClientConfig(host string) *tls.Config {
 	if !hs.Configure(false) {
 		return nil
 	}

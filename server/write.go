@@ -61,7 +61,7 @@ func (s *Server) Write() {
 // wrote follows up on a write. Only a socket that could not take everything is watched for room
 // (networking.c: handleClientsWithPendingWrites).
 func (s *Server) wrote(c *Client) {
-	s.countTraffic(c)
+	s.CountTraffic(c)
 	switch {
 	case c.Closed:
 	case c.Lost:

@@ -8,6 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab/glass"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/repl"
 )
 
 // What main shows of replication, on both sides of a link.
@@ -22,7 +23,7 @@ func (v *State) replicated() {
 	}
 	getters := 0
 	for _, c := range v.Replicas.All {
-		if server.GetsStream(c) && v.Link.Refuses(c) == nil {
+		if repl.GetsStream(c) && v.Link.Refuses(c) == nil {
 			getters++
 		}
 	}
@@ -35,9 +36,9 @@ func (v *State) replicated() {
 func (v *State) getters() (n int, acked int64) {
 	acked = -1
 	for _, c := range v.Replicas.All {
-		if server.GetsStream(c) {
-			if n++; n == 1 || server.ReplicaOf(c).Acked < acked {
-				acked = server.ReplicaOf(c).Acked
+		if repl.GetsStream(c) {
+			if n++; n == 1 || repl.ReplicaOf(c).Acked < acked {
+				acked = repl.ReplicaOf(c).Acked
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/lab"
+	"github.com/miniredisd/miniredisd/server/repl"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -39,7 +40,7 @@ import (
 //	glass_step.go      LAB STEP and LAB RECORD
 //	glass_names.go     names of connections that the page opens
 type State struct {
-	*server.Role
+	*repl.Role
 	lab  *lab.State
 	All  []*State // of the process, with this one
 	view *glass.View

@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/repl"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -190,7 +191,7 @@ func (l *State) keepsKeys(lose loss) bool {
 // startAgain makes the state that New makes, except for listeners and clients.
 func (l *State) startAgain(lose loss) {
 	l.Follow.Stop()
-	l.Role.Failover = server.Failover{S: l.Role}
+	l.Role.Failover = repl.Failover{S: l.Role}
 	if l.Persist.Stopping.On {
 		l.Persist.Stopping.Cancel()
 	}

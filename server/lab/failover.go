@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/repl"
 )
 
 // LAB FAILOVER does what Sentinel does, and decides by itself when:
@@ -178,7 +179,7 @@ func (l *State) promote() {
 
 // endFailover ends a FAILOVER of this node, and its pause: the lab gives the roles now.
 func (l *State) endFailover() {
-	if v := &l.Role.Failover; v.State != server.NoFailover {
+	if v := &l.Role.Failover; v.State != repl.NoFailover {
 		v.Abort("LAB gives this server a role")
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/repl"
 )
 
 // What the lab knows of the nodes of a process: masters, their replicas, and the links between them. A link is a client
@@ -12,7 +13,7 @@ import (
 // it.
 
 // hookLinks makes links and streams of replication obey the lab.
-func (l *State) hookLinks(h *server.LinkHooks) {
+func (l *State) hookLinks(h *repl.LinkHooks) {
 	h.Refuses = func(c *server.Client) error {
 		if l.holdsStream(c) {
 			return errHeld
@@ -63,7 +64,7 @@ func (l *State) nodes() (all []*State) {
 
 // neighbour returns another node of the process, nil if none has this address.
 func (l *State) neighbour(host string, port int) *State {
-	if peer := server.PeerAt(l.Role, host, port); peer != nil {
+	if peer := repl.PeerAt(l.Role, host, port); peer != nil {
 		return l.All[peer.OneIf-1]
 	}
 	return nil
@@ -73,7 +74,7 @@ func (l *State) neighbour(host string, port int) *State {
 // works in real time counts as heard.
 func (l *State) hearLinks() {
 	for _, c := range l.Replicas.All {
-		from, rep := server.PeerOf(c), server.ReplicaOf(c)
+		from, rep := repl.PeerOf(c), repl.ReplicaOf(c)
 		if from != nil && l.Ex.Now.Mono-rep.Told < linkSilence && !c.Muted && !l.holdsStream(c) &&
 			!l.All[from.OneIf-1].linkCut.Load() {
 			rep.Heard = l.Replicas.Now()

@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/repl"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -106,7 +107,7 @@ func (l *State) brake(c *command.Call, args [][]byte, b brake) error {
 		l.brakes.of[port] = b
 	}
 	for _, other := range l.Replicas.All {
-		getsKeys := server.ReplicaOf(other).State != server.Online || other.Withheld
+		getsKeys := repl.ReplicaOf(other).State != repl.Online || other.Withheld
 		switch now := l.brakeOf(other); {
 		case port != 0 && portOf(other) != port || !getsKeys:
 		case now.held:
@@ -173,10 +174,10 @@ func (l *State) knowsReplica(port int64) bool {
 
 // portOf is the port by which LAB REPLICATION knows a replica.
 func portOf(c *server.Client) int64 {
-	if server.PeerOf(c) != nil {
-		return int64(server.PeerOf(c).PeerPort)
+	if repl.PeerOf(c) != nil {
+		return int64(repl.PeerOf(c).PeerPort)
 	}
-	return server.ReplicaOf(c).Port
+	return repl.ReplicaOf(c).Port
 }
 
 func (l *State) brakeOf(c *server.Client) brake {
@@ -218,7 +219,7 @@ func (l *State) delayKeys(c *server.Client) {
 // sendKeys lets the keys for a replica go after some time. They are those of the moment when it asked.
 func (l *State) sendKeys(c *server.Client, late time.Duration) {
 	if late == 0 {
-		c.Withheld, server.ReplicaOf(c).Heard = false, l.Replicas.Now()
+		c.Withheld, repl.ReplicaOf(c).Heard = false, l.Replicas.Now()
 		l.WantWrite(c)
 		return
 	}
@@ -306,16 +307,16 @@ func (l *State) replicationStatus(c *command.Call, args [][]byte) error {
 	c.Array(len(shown))
 	for _, other := range shown {
 		sent := int64(0)
-		if server.ReplicaOf(other).Follows {
-			sent = server.ReplicaOf(other).Cursor.From() - 1
+		if repl.ReplicaOf(other).Follows {
+			sent = repl.ReplicaOf(other).Cursor.From() - 1
 		}
 		c.Map(6)
 		c.IntField("port", portOf(other))
-		c.TextField("state", server.ReplicaOf(other).State.String())
+		c.TextField("state", repl.ReplicaOf(other).State.String())
 		c.TextField("stream", l.brakeOf(other).String())
 		c.IntField("offset", l.Replicas.Stream.Offset)
 		c.IntField("sent", sent)
-		c.IntField("acked", server.ReplicaOf(other).Acked)
+		c.IntField("acked", repl.ReplicaOf(other).Acked)
 	}
 	return nil
 }

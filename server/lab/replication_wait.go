@@ -7,6 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/repl"
 )
 
 // replicationWait replies when all replicas of the process that follow this server have what it has executed, with
@@ -21,7 +22,7 @@ func (l *State) replicationWait(c *command.Call, args [][]byte) error {
 		return labError(verb, "this server is a replica: send it to its master")
 	}
 	rs := &l.Replicas
-	w := server.AckWait{Waiter: server.Waiter{By: l.Running, Request: c.Sess.Commands}, Offset: rs.Stream.Offset, Asks: true}
+	w := repl.AckWait{Waiter: server.Waiter{By: l.Running, Request: c.Sess.Commands}, Offset: rs.Stream.Offset, Asks: true}
 	l.askNodes(func(all []nodeState) {
 		var of []*State
 		for _, n := range all {

@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/repl"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -58,7 +59,7 @@ func (l *State) beforeRequest(c *server.Client, args [][]byte) bool {
 		}
 		f.Rule = nil
 	}
-	if !l.plan.OnRequests() || server.ReplicaOf(c) != nil || server.PeerOf(c) != nil {
+	if !l.plan.OnRequests() || repl.ReplicaOf(c) != nil || repl.PeerOf(c) != nil {
 		return true
 	}
 	q := l.ruleRequest(c, args)

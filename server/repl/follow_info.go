@@ -1,9 +1,13 @@
-package server
+package repl
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/miniredisd/miniredisd/server"
+)
 
 // info writes what INFO says of the link to the master.
-func (f *following) info(to *report) {
+func (f *following) info(to *server.Report) {
 	cfg := f.s.Cfg
 	status, heard := "down", int64(-1)
 	if f.isUp() {
@@ -13,8 +17,8 @@ func (f *following) info(to *report) {
 	if !f.Known {
 		offset = 1
 	}
-	to.fields("master_host", f.Host, "master_port", f.Port, "master_link_status", status,
-		"master_last_io_seconds_ago", heard, "master_sync_in_progress", OneIf(f.Sync != nil),
+	to.Fields("master_host", f.Host, "master_port", f.Port, "master_link_status", status,
+		"master_last_io_seconds_ago", heard, "master_sync_in_progress", server.OneIf(f.Sync != nil),
 		"slave_read_repl_offset", offset+f.readOnly(), "slave_repl_offset", offset)
 	if y := f.Sync; y != nil {
 		percent, silent := 0.0, int64(0)
@@ -25,19 +29,19 @@ func (f *following) info(to *report) {
 			silent = (f.s.Now - f.Link.heard) / 1e9
 		}
 		total := max(y.size, 0)
-		to.fields("master_sync_total_bytes", total, "master_sync_read_bytes", y.read,
+		to.Fields("master_sync_total_bytes", total, "master_sync_read_bytes", y.read,
 			"master_sync_left_bytes", total-y.read, "master_sync_perc", fmt.Sprintf("%.2f", percent),
 			"master_sync_last_io_seconds_ago", silent)
 	}
 	if !f.isUp() {
 		since := int64(-1)
 		if f.downSince > 0 {
-			since = f.s.Persist.unix() - f.downSince
+			since = f.s.Persist.Unix() - f.downSince
 		}
-		to.fields("master_link_down_since_seconds", since)
+		to.Fields("master_link_down_since_seconds", since)
 	}
-	to.fields("slave_priority", cfg.ReplicaPriority, "slave_read_only", OneIf(cfg.ReplicaReadOnly),
-		"replica_announced", OneIf(cfg.ReplicaAnnounced))
+	to.Fields("slave_priority", cfg.ReplicaPriority, "slave_read_only", server.OneIf(cfg.ReplicaReadOnly),
+		"replica_announced", server.OneIf(cfg.ReplicaAnnounced))
 }
 
 // readOnly is how many bytes of the stream were read and are not executed.

@@ -1,19 +1,20 @@
-package server
+package repl
 
 import (
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/server"
 )
 
-func (r *replicas) info(to *report) {
+func (r *replicas) info(to *server.Report) {
 	if r.isTop() {
-		to.fields("role", "master")
+		to.Fields("role", "master")
 	} else {
-		to.fields("role", "slave")
+		to.Fields("role", "slave")
 		r.s.Follow.info(to)
 	}
-	to.fields("connected_slaves", len(r.All))
+	to.Fields("connected_slaves", len(r.All))
 	if r.s.Cfg.MinReplicas > 0 && r.s.Cfg.MinReplicasMaxLag > 0 {
-		to.fields("min_slaves_good_slaves", r.good)
+		to.Fields("min_slaves_good_slaves", r.good)
 	}
 	n := 0
 	for _, c := range r.All {
@@ -25,13 +26,13 @@ func (r *replicas) info(to *report) {
 		case Online:
 			lag = r.lag(c)
 		}
-		to.line("slave%d:ip=%s,port=%d,state=%s,offset=%d,lag=%d", n, rep.host(c), rep.Port, rep.State, rep.Acked, lag)
+		to.Line("slave%d:ip=%s,port=%d,state=%s,offset=%d,lag=%d", n, rep.host(c), rep.Port, rep.State, rep.Acked, lag)
 		n++
 	}
 	st := &r.Stream
-	to.fields("master_failover_state", r.s.Failover.State.String(), "master_replid", st.ID, "master_replid2", st.ID2,
+	to.Fields("master_failover_state", r.s.Failover.State.String(), "master_replid", st.ID, "master_replid2", st.ID2,
 		"master_repl_offset", st.Offset, "second_repl_offset", st.Second,
-		"repl_backlog_active", OneIf(st.Active), "repl_backlog_size", st.Size,
+		"repl_backlog_active", server.OneIf(st.Active), "repl_backlog_size", st.Size,
 		"repl_backlog_first_byte_offset", st.First(), "repl_backlog_histlen", st.Kept())
 }
 
@@ -44,7 +45,7 @@ func (r *replicas) role(c *command.Call) error {
 	c.Array(3)
 	c.BulkString("master")
 	c.Int(r.Stream.Offset)
-	var on []*Client
+	var on []*server.Client
 	for _, other := range r.All {
 		if ReplicaOf(other).State == Online {
 			on = append(on, other)

@@ -1,10 +1,11 @@
-package server
+package repl
 
 import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // shaking is the handshake of TLS on the link to the master, for tls-replication. As with those of clients, a goroutine
@@ -22,9 +23,9 @@ type shaking struct {
 
 // shakeHands begins the handshake.
 func (f *following) shakeHands(l *link) {
-	made := f.s.Handshakes.clientConfig(f.Host)
+	made := f.s.Handshakes.ClientConfig(f.Host)
 	if made == nil {
-		f.fail('#', "Error condition on socket for SYNC: "+errTLSConfig)
+		f.fail('#', "Error condition on socket for SYNC: "+server.ErrTLSConfig)
 		return
 	}
 	sh := &shaking{goOn: make(chan bool, 2), turn: true} // room for a turn and for the end
@@ -60,7 +61,7 @@ func (f *following) shakeOn(l *link) {
 	switch {
 	case sh.turn:
 	case sh.over && sh.err != nil:
-		f.fail('#', "Error condition on socket for SYNC: "+reason(sh.err))
+		f.fail('#', "Error condition on socket for SYNC: "+server.Reason(sh.err))
 	case sh.over:
 		l.Shaking = nil
 		f.greet(l)

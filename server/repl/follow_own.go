@@ -1,4 +1,4 @@
-package server
+package repl
 
 import (
 	"time"
@@ -45,7 +45,7 @@ func (f *following) expireOwn() {
 	for own := range f.own.all {
 		db := f.s.KS.DBs[own.db]
 		switch k := db.Peek([]byte(own.name)); {
-		case k.Overdue() && !f.s.Ex.Refusals.Has(command.Pauses) && !f.s.Debugging.noExpire:
+		case k.Overdue() && !f.s.Ex.Refusals.Has(command.Pauses) && !f.s.Debugging.NoExpire:
 			f.s.KS.KeepDue = false
 			db.Lookup([]byte(own.name), store.LookupNoNotify|store.LookupNoStats)
 			f.s.KS.KeepDue = true

@@ -1,4 +1,4 @@
-package server
+package repl
 
 import (
 	"strconv"
@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -49,11 +50,11 @@ func FollowRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Stale | command.NoAsyncLoading
 	const syntax = "(args: (host-port: host port:integer) | (no-one: NO ONE))"
 	return []command.Row{
-		Row("replicaof", syntax,
+		server.Row("replicaof", syntax,
 			3, flags, "server", "5.0.0",
 			"O(1)",
 			"Makes this server a replica of another one, or a master.", (*following).replicaOf),
-		Row("slaveof", syntax,
+		server.Row("slaveof", syntax,
 			3, flags, "server", "1.0.0",
 			"O(1)",
 			"Does the same as REPLICAOF, under its old name.", (*following).replicaOf),
@@ -73,11 +74,11 @@ const (
 // REPLICAOF host port | NO ONE (replication.c: replicaofCommand)
 // SLAVEOF host port | NO ONE (replication.c: replicaofCommand)
 func (f *following) replicaOf(c *command.Call) error {
-	by := f.s.Clients.describe(f.s.Clients.Of(c.Sess))
+	by := f.s.Clients.Describe(f.s.Clients.Of(c.Sess))
 	if f.s.Failover.State != NoFailover {
 		return errFailingOver
 	}
-	if Is(c.Args[1], "no") && Is(c.Args[2], "one") {
+	if server.Is(c.Args[1], "no") && server.Is(c.Args[2], "one") {
 		if f.Host != "" {
 			f.Promote()
 			f.s.Log('*', "MASTER MODE enabled (user request from '%s')", by)
@@ -90,7 +91,7 @@ func (f *following) replicaOf(c *command.Call) error {
 	switch {
 	case c.Sess.Replica || c.Sess.Monitor:
 		return errReplicaFollows
-	case !ok || port < 0 || port > MaxPort:
+	case !ok || port < 0 || port > server.MaxPort:
 		return errMasterPort
 	case f.s.Bubble != nil && !f.isSelf(host, int(port)) && PeerAt(f.s, host, int(port)) == nil:
 		return errBubbleLink
@@ -243,7 +244,7 @@ func (f *following) end() {
 
 // endWaits ends the waits of all blocked clients, and closes them after the reply. Who waits for a lab waits on.
 func (f *following) endWaits() {
-	for _, c := range f.s.Clients.byAge() {
+	for _, c := range f.s.Clients.ByAge() {
 		if c.Sess.Hold == command.Blocked && !f.s.Link.WaitsOn(c) {
 			f.s.Ex.Unblock(&c.Sess, command.ErrRoleChanged)
 			c.Sess.CloseAfterReply = true

@@ -1,4 +1,4 @@
-package server
+package repl
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -58,7 +59,7 @@ const (
 
 // FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds] (replication.c: failoverCommand)
 func (v *Failover) failoverCommand(c *command.Call) error {
-	if len(c.Args) == 2 && Is(c.Args[1], "abort") {
+	if len(c.Args) == 2 && server.Is(c.Args[1], "abort") {
 		if v.State == NoFailover {
 			return errNoFailover
 		}
@@ -83,7 +84,7 @@ func (v *Failover) failoverCommand(c *command.Call) error {
 		v.until = v.S.Replicas.Now() + ms*int64(time.Millisecond)
 		v.timer = v.S.At(v.until, func() { v.timer = nil }) // advance looks at the time
 	}
-	v.S.Pausing.begin(byFailover, command.PausesWrites, forever)
+	v.S.Pausing.Begin(server.ByFailover, command.PausesWrites, server.Forever)
 	c.OK()
 	return nil
 }
@@ -93,7 +94,7 @@ func parseFailover(args [][]byte) (want Failover, ms int64, err error) {
 	for ; len(args) > 0; args = args[1:] {
 		var ok bool
 		switch {
-		case Is(args[0], "timeout") && len(args) > 1 && ms == 0:
+		case server.Is(args[0], "timeout") && len(args) > 1 && ms == 0:
 			if ms, ok = ascii.ParseInt(args[1]); !ok {
 				return want, 0, store.ErrNotInt
 			}
@@ -101,16 +102,16 @@ func parseFailover(args [][]byte) (want Failover, ms int64, err error) {
 				return want, 0, errFailoverTimeout
 			}
 			args = args[1:]
-		case Is(args[0], "to") && len(args) > 2 && want.host == "":
+		case server.Is(args[0], "to") && len(args) > 2 && want.host == "":
 			if want.port, ok = ascii.ParseInt(args[2]); !ok {
 				return want, 0, store.ErrNotInt
 			}
 			want.host = string(args[1])
 			args = args[2:]
-		case Is(args[0], "force") && !want.force:
+		case server.Is(args[0], "force") && !want.force:
 			want.force = true
 		default:
-			return want, 0, ErrSyntax
+			return want, 0, server.ErrSyntax
 		}
 	}
 	return want, ms, nil
@@ -141,7 +142,7 @@ func (v *Failover) check(want *Failover, ms int64) error {
 }
 
 // find returns the replica with an address (replication.c: findReplica).
-func (r *replicas) find(host string, port int64) *Client {
+func (r *replicas) find(host string, port int64) *server.Client {
 	for _, c := range r.All {
 		if !c.Closed && ReplicaOf(c).Port == port && strings.EqualFold(ReplicaOf(c).host(c), host) {
 			return c
@@ -194,7 +195,7 @@ func (v *Failover) done() {
 		v.S.Timers.Cancel(v.timer)
 	}
 	*v = Failover{S: v.S}
-	v.S.Pausing.End(byFailover)
+	v.S.Pausing.End(server.ByFailover)
 }
 
 // refused ends the failover, because the target does not become the master.
@@ -230,7 +231,7 @@ func (v *Failover) takeOver(c *command.Call) error {
 		return s.Link.Refuses(s.Running) // before the promotion: the refusal makes the other server a master again
 	}
 	s.Follow.Promote()
-	s.Log('*', "MASTER MODE enabled (failover request from '%s')", s.Clients.describe(s.Clients.Of(c.Sess)))
+	s.Log('*', "MASTER MODE enabled (failover request from '%s')", s.Clients.Describe(s.Clients.Of(c.Sess)))
 	return nil
 }
 

@@ -1,15 +1,16 @@
-package server
+package repl
 
 import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
 // AckWait is a client in WAIT, WAITAOF or LAB REPLICATION WAIT.
 type AckWait struct {
-	Waiter
+	server.Waiter
 	Offset   int64 // that replicas have to reach
 	Replicas int64 // how many
 	Asks     bool  // once all of them get the stream: LAB REPLICATION WAIT
@@ -22,11 +23,11 @@ type AckWait struct {
 func WaitRows() []command.Row {
 	const flags = command.NotKeyspace | command.InConnection | command.RequestAllShards | command.ResponseMin
 	return []command.Row{
-		Row("wait", "numreplicas:integer timeout:integer",
+		server.Row("wait", "numreplicas:integer timeout:integer",
 			3, flags, "generic", "3.0.0",
 			"O(1)",
 			"Waits until replicas have received this connection's writes.", (*replicas).wait),
-		Row("waitaof", "numlocal:integer numreplicas:integer timeout:integer",
+		server.Row("waitaof", "numlocal:integer numreplicas:integer timeout:integer",
 			4, command.NoScript|flags, "generic", "7.2.0",
 			"O(1)",
 			"Waits until this connection's writes are in append-only files.", (*replicas).waitAOF),
@@ -80,7 +81,7 @@ func (r *replicas) waitAOF(c *command.Call) error {
 		return errNoAOF
 	}
 	r.await(c, ms, AckWait{
-		Offset: c.Sess.Offset, Replicas: n, disk: true, local: local > 0, bytes: r.s.Persist.AOF.at.appended,
+		Offset: c.Sess.Offset, Replicas: n, disk: true, local: local > 0, bytes: r.s.Persist.AOF.At.Appended,
 	})
 	return nil
 }
@@ -91,7 +92,7 @@ func (r *replicas) await(c *command.Call, ms int64, w AckWait) {
 		r.answer(&w, c.Writer)
 		return
 	}
-	w.Waiter = Waiter{r.s.Running, c.Sess.Commands}
+	w.Waiter = server.Waiter{By: r.s.Running, Request: c.Sess.Commands}
 	c.AwaitFor(ms, func(out *resp.Writer) { r.answer(&w, out) })
 	r.keepWaits()
 	r.Waits = append(r.Waits, w)
@@ -104,7 +105,7 @@ func (r *replicas) answer(w *AckWait, out *resp.Writer) {
 		return
 	}
 	out.Array(2)
-	out.Int(OneIf(r.isLocal(w)))
+	out.Int(server.OneIf(r.isLocal(w)))
 	out.Int(r.Acknowledged(w))
 }
 
@@ -115,7 +116,7 @@ func (r *replicas) isDone(w *AckWait) bool {
 
 // isLocal reports whether the changes are on the disk of this server.
 func (r *replicas) isLocal(w *AckWait) bool {
-	return r.s.Cfg.AppendOnly && r.s.Persist.AOF.at.has(w.bytes)
+	return r.s.Cfg.AppendOnly && r.s.Persist.AOF.At.Has(w.bytes)
 }
 
 // Acknowledged counts the replicas that have told that they have what a client waits for. What was written before the
@@ -144,7 +145,7 @@ func (r *replicas) askOnce() {
 			continue
 		}
 		for _, c := range r.All {
-			n += OneIf(GetsStream(c))
+			n += server.OneIf(GetsStream(c))
 		}
 		if n >= w.Replicas {
 			w.Asks, r.asksAcks = false, true

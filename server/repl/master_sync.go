@@ -1,4 +1,4 @@
-package server
+package repl
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/replication"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	snapshots "github.com/miniredisd/miniredisd/persist/snapshot"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -20,7 +21,7 @@ import (
 // The file has the server's own format. So a replica that reads an older one gets a stream, if it can.
 // The stream follows from the offset that the keyspace had at the moment of the snapshot.
 type fullSync struct {
-	members  []*Client
+	members  []*server.Client
 	offset   int64
 	mark     string              // after the keys; "" if they come from a file
 	snapshot *snapshots.Snapshot // of a stream
@@ -47,7 +48,7 @@ func (r *replicas) psync(c *command.Call) error {
 	switch {
 	case me.Sess.Replica || c.Sess.Monitor:
 		return nil
-	case len(c.Args) > 3 && Is(c.Args[3], "failover"):
+	case len(c.Args) > 3 && server.Is(c.Args[3], "failover"):
 		if err := r.s.Failover.takeOver(c); err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func (r *replicas) syncCommand(c *command.Call) error {
 }
 
 // ask checks whether a client may become a replica now.
-func (r *replicas) ask(c *Client) error {
+func (r *replicas) ask(c *server.Client) error {
 	rep := r.of(c)
 	switch {
 	case r.s.Failover.State != NoFailover:
@@ -109,7 +110,7 @@ func (r *replicas) ask(c *Client) error {
 }
 
 // mayContinue says whether a replica gets only what it has not got yet, and logs why not.
-func (r *replicas) mayContinue(c *Client, id string, from int64) bool {
+func (r *replicas) mayContinue(c *server.Client, id string, from int64) bool {
 	switch r.Stream.Continue(id, from) {
 	case replication.Accepted:
 		return true
@@ -135,7 +136,7 @@ func (r *replicas) mayContinue(c *Client, id string, from int64) bool {
 }
 
 // goOn gives a replica the stream from a byte on.
-func (r *replicas) goOn(c *Client, from int64) {
+func (r *replicas) goOn(c *server.Client, from int64) {
 	r.add(c, Online)
 	rep := ReplicaOf(c)
 	rep.Heard, rep.Follows, rep.Cursor = r.Now(), true, r.Stream.Reader(from)
@@ -150,7 +151,7 @@ func (r *replicas) goOn(c *Client, from int64) {
 }
 
 // fullSync gives a replica all keys, as soon as there is a snapshot for it.
-func (r *replicas) fullSync(c *Client) {
+func (r *replicas) fullSync(c *server.Client) {
 	r.s.Stats.FullSyncs++
 	r.add(c, waitsForStart)
 	if !r.Stream.Active {
@@ -174,21 +175,21 @@ func (r *replicas) fullSync(c *Client) {
 
 // takes reports whether another replica may have the file that is being written. One of the members must have kept
 // the stream since its beginning.
-func (y *fullSync) takes(c *Client) bool {
-	keeps := func(m *Client) bool { return !m.Closed && ReplicaOf(m).Follows }
+func (y *fullSync) takes(c *server.Client) bool {
+	keeps := func(m *server.Client) bool { return !m.Closed && ReplicaOf(m).Follows }
 	return ReplicaOf(c).rdbOnly || slices.ContainsFunc(y.members, keeps)
 }
 
 // refuse says to a replica that it gets no keys.
-func (r *replicas) refuse(c *Client) {
+func (r *replicas) refuse(c *server.Client) {
 	r.forget(c)
-	r.s.Send(c, ErrorReply(errSyncFailed))
+	r.s.Send(c, server.ErrorReply(errSyncFailed))
 	c.Sess.CloseAfterReply = true
 }
 
 // join makes a replica get the snapshot, and the stream from its moment on (replication.c:
 // replicationSetupSlaveForFullResync).
-func (r *replicas) join(y *fullSync, c *Client) {
+func (r *replicas) join(y *fullSync, c *server.Client) {
 	rep := ReplicaOf(c)
 	y.members = append(y.members, c)
 	rep.State, rep.Heard = waitsForEnd, r.Now()
@@ -205,8 +206,8 @@ func (r *replicas) join(y *fullSync, c *Client) {
 }
 
 // leave forgets a member that has gone. Nobody needs a stream without members.
-func (r *replicas) leave(y *fullSync, c *Client) {
-	y.members = slices.DeleteFunc(y.members, func(m *Client) bool { return m == c })
+func (r *replicas) leave(y *fullSync, c *server.Client) {
+	y.members = slices.DeleteFunc(y.members, func(m *server.Client) bool { return m == c })
 	if len(y.members) == 0 && y.snapshot != nil && !y.ended {
 		r.s.Log('*', "Diskless rdb transfer, last replica dropped, killing fork child.")
 		y.snapshot.Abort()
@@ -270,7 +271,7 @@ func (r *replicas) fail(y *fullSync, err error) {
 // updateSlavesWaitingBgsave).
 func (r *replicas) endStream(y *fullSync) {
 	r.sync = nil
-	up := slices.DeleteFunc(y.members, func(c *Client) bool { return c.Closed })
+	up := slices.DeleteFunc(y.members, func(c *server.Client) bool { return c.Closed })
 	r.s.Log('*', "Diskless rdb transfer, done reading from pipe, %d replicas still up.", len(up))
 	for _, c := range up {
 		r.refer(c, trace.FedMark, []byte(y.mark))
@@ -278,7 +279,7 @@ func (r *replicas) endStream(y *fullSync) {
 	}
 }
 
-func (r *replicas) streamed(c *Client) {
+func (r *replicas) streamed(c *server.Client) {
 	r.s.Log('*', "Streamed RDB transfer with replica %s succeeded (socket). Waiting for REPLCONF ACK from replica to "+
 		"enable streaming", r.name(c))
 	ReplicaOf(c).onAck = true
@@ -286,7 +287,7 @@ func (r *replicas) streamed(c *Client) {
 }
 
 // sendFiltered sends what replicas want that want no keys: libraries of functions, or nothing.
-func (r *replicas) sendFiltered(y *fullSync, waiting []*Client) {
+func (r *replicas) sendFiltered(y *fullSync, waiting []*server.Client) {
 	saving := r.savingFor(waiting)
 	if !ReplicaOf(waiting[0]).wantsLibrary {
 		saving.Libraries = nil

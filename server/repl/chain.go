@@ -1,4 +1,4 @@
-package server
+package repl
 
 import (
 	"net"
@@ -8,6 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/replication/follow"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // A replica may have replicas of its own. It passes on the bytes of its master's stream as they came, so all servers of
@@ -93,7 +94,7 @@ func (r *replicas) closeAll() {
 // Each promotion makes a new ID, so a history whose ID this server has made has no other master.
 
 // isMyMaster reports whether a client is the server that this one follows, as far as it has told where it listens.
-func (r *replicas) isMyMaster(c *Client) bool {
+func (r *replicas) isMyMaster(c *server.Client) bool {
 	f := &r.s.Follow
 	if f.Link == nil {
 		return false
@@ -107,7 +108,7 @@ func (r *replicas) isOwn(id string) bool { return id == r.made }
 
 // newID returns a name for a history that begins here.
 func (r *replicas) newID() string {
-	r.made = NewRunID()
+	r.made = server.NewRunID()
 	return r.made
 }
 
@@ -151,12 +152,12 @@ func (r *replicas) restore(from rdb.Replication) (goesOn bool) {
 }
 
 // debug are the subcommands of DEBUG that concern the stream.
-func (r *replicas) debug() []debugCommand {
-	return []debugCommand{
-		{"change-repl-id", "",
-			"Gives the history a new ID, so that no replica can go on.", 0, 0, r.changeID},
-		{"replicate", "<argument> [<argument> ...]",
-			"Sends a request to the replicas, as it is.", 1, manyArguments, r.replicate},
+func (r *replicas) debug() []server.DebugCommand {
+	return []server.DebugCommand{
+		{Name: "change-repl-id", Syntax: "",
+			Summary: "Gives the history a new ID, so that no replica can go on.", Least: 0, Most: 0, Do: r.changeID},
+		{Name: "replicate", Syntax: "<argument> [<argument> ...]",
+			Summary: "Sends a request to the replicas, as it is.", Least: 1, Most: server.ManyArguments, Do: r.replicate},
 	}
 }
 

@@ -1,4 +1,4 @@
-package server
+package repl
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/replication/follow"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // advance gives the link its part of a pass. Clients have had theirs.
@@ -228,11 +229,11 @@ func (f *following) obey(l *link, e follow.Event) {
 
 func (f *following) execute(l *link, args [][]byte) {
 	c := l.Client
-	defer f.s.recoverCommand(c)
+	defer f.s.RecoverCommand(c)
 	switch {
 	case len(args) == 0:
-	case Is(args[0], "replconf"):
-		if len(args) > 1 && Is(args[1], "getack") {
+	case server.Is(args[0], "replconf"):
+		if len(args) > 1 && server.Is(args[1], "getack") {
 			f.acknowledge(l)
 		}
 	default:
@@ -267,8 +268,8 @@ func (f *following) cannotKeep() {
 // acknowledge tells the master how far this replica is.
 func (f *following) acknowledge(l *link) {
 	synced := int64(-1)
-	if a := f.s.Persist.AOF; a.isOn() {
-		synced = a.at.offset
+	if a := f.s.Persist.AOF; a.IsOn() {
+		synced = a.At.Offset
 	}
 	l.Talk.Ack(f.s.Replicas.Stream.Offset, synced)
 }

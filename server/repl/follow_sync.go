@@ -1,4 +1,4 @@
-package server
+package repl
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/replication/follow"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -68,10 +69,10 @@ func (f *following) beginFile(size int64) {
 
 func (f *following) create() (err error) {
 	p, y := f.s.Persist, f.Sync
-	if err = p.makeFolder(); err != nil {
+	if err = p.MakeFolder(); err != nil {
 		return err
 	}
-	if err = p.reserve(); err != nil {
+	if err = p.Reserve(); err != nil {
 		return err
 	}
 	y.path = filepath.Join(p.Folder(), fmt.Sprintf("temp-repl-%d.rdb", f.s.Port()))
@@ -85,7 +86,7 @@ func (f *following) takeFile(b []byte) {
 	y := f.Sync
 	y.read += int64(len(b))
 	if y.direct {
-		f.s.Persist.progress.read += int64(len(b))
+		f.s.Persist.Progress.Read += int64(len(b))
 		if y.loader.feed(b); y.loader.over {
 			f.loaded()
 		}
@@ -130,7 +131,7 @@ func (f *following) endFile() {
 func (f *following) beginLoading(beside bool) {
 	y, p := f.Sync, f.s.Persist
 	p.AbortBackground()
-	y.loading = p.rdbLoading(false)
+	y.loading = p.RDBLoading(false)
 	if beside {
 		y.beside = f.s.KS.EmptyDatabases()
 		y.loading.DBs = y.beside
@@ -149,7 +150,7 @@ func (f *following) beginLoading(beside bool) {
 	}
 	f.s.Ex.Refusals.Set(loads, true)
 	f.s.Log('*', "MASTER <-> REPLICA sync: Loading DB in memory")
-	p.progress = progress{began: p.unix(), total: max(y.size, 0), rdb: y.loading}
+	p.Progress = server.Progress{Began: p.Unix(), Total: max(y.size, 0), RDB: y.loading}
 	y.loader = newLoader(f.s.KS, y.loading)
 }
 
@@ -159,7 +160,7 @@ func (f *following) loadMore() {
 	chunk := make([]byte, linkChunk)
 	for !y.loader.over && f.s.Ex.Clock.Mono() < until {
 		n, err := y.file.Read(chunk)
-		f.s.Persist.progress.read += int64(n)
+		f.s.Persist.Progress.Read += int64(n)
 		y.loader.feed(chunk[:n])
 		if err != nil {
 			y.loader.fail(err)
@@ -178,7 +179,7 @@ func (f *following) loaded() {
 	if y.direct {
 		from = "socket"
 	} else if err == nil {
-		err = p.adoptFile(y.path)
+		err = p.AdoptFile(y.path)
 	}
 	if err != nil {
 		f.s.Log('#', "%v", err)
@@ -189,11 +190,11 @@ func (f *following) loaded() {
 		f.s.Log('*', "MASTER <-> REPLICA sync: Swapping active DB with loaded DB")
 		f.swap()
 	}
-	if err := p.AOF.restart(); err != nil {
+	if err := p.AOF.Restart(); err != nil {
 		f.fail('#', "Can't begin a new append only file for the keys of the master: "+err.Error())
 		return
 	}
-	p.loaded, p.expired = y.loading.Loaded, y.loading.Expired
+	p.Loaded, p.Expired = y.loading.Loaded, y.loading.Expired
 	f.s.KS.Stats.Dirty++
 	f.closeSync()
 	f.Known, f.db = y.at.ID != "", y.loading.Stream.DB

@@ -1,4 +1,4 @@
-package server
+package repl
 
 // handed is what the outputs of replicas refer to, in its order: pieces of one snapshot. A written piece is used again,
 // so that a full synchronization makes no garbage.

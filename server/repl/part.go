@@ -1,11 +1,15 @@
-package server
+package repl
 
-import "time"
+import (
+	"time"
+
+	"github.com/miniredisd/miniredisd/server"
+)
 
 // Role is what a server is in the replication: a master with replicas, a replica, or both.
 type Role struct {
-	*Server
-	Persist  *Files
+	*server.Server
+	Persist  *server.Files
 	Replicas replicas  // repl_master*.go
 	Follow   following // repl_follow*.go
 	Failover Failover  // repl_failover.go
@@ -13,7 +17,7 @@ type Role struct {
 	Peers    []*Role   // all servers of the process, with this one: repl_peer.go
 }
 
-func NewRepl(s *Server, p *Files) *Role {
+func New(s *server.Server, p *server.Files) *Role {
 	rs := &Role{Server: s, Persist: p, Link: plainLink()}
 	rs.Replicas = newReplicas(rs)
 	rs.Follow.s, rs.Failover.S, rs.Peers = rs, rs, []*Role{rs}
@@ -22,18 +26,18 @@ func NewRepl(s *Server, p *Files) *Role {
 
 // Attach gives replicas, and the link to a master, their places in a pass, and tells the files of them.
 func (rs *Role) Attach() {
-	rs.Persist.history = historyHooks{
-		place: rs.Replicas.place, restore: rs.Replicas.restore, fsynced: rs.Replicas.noteFsync,
-		offset:  func() int64 { return rs.Replicas.Stream.Offset },
-		haveAll: rs.Replicas.haveAll, ask: rs.Replicas.askNow, logLag: rs.Replicas.logLag,
+	rs.Persist.History = server.HistoryHooks{
+		Place: rs.Replicas.place, Restore: rs.Replicas.restore, Fsynced: rs.Replicas.noteFsync,
+		Offset:  func() int64 { return rs.Replicas.Stream.Offset },
+		HaveAll: rs.Replicas.haveAll, Ask: rs.Replicas.askNow, LogLag: rs.Replicas.logLag,
 	}
-	rs.Parts.Attach(Part{Self: &rs.Failover, advance: rs.Failover.advance})
+	rs.Parts.Attach(server.Part{Self: &rs.Failover, Advance: rs.Failover.advance})
 	rs.Parts.Attach(rs.Replicas.part())
 	rs.Parts.Attach(rs.Follow.part())
 }
 
-func (r *replicas) part() Part {
-	return Part{
+func (r *replicas) part() server.Part {
+	return server.Part{
 		Self: r,
 		Configured: func(name string) error {
 			if name == "repl-backlog-size" {
@@ -42,25 +46,25 @@ func (r *replicas) part() Part {
 			r.Configured()
 			return nil
 		},
-		beforeReplies: func() (ok bool) {
+		BeforeReplies: func() (ok bool) {
 			r.handOver()
 			return true
 		},
-		longestSleep: func() time.Duration { return noneIf(r.isUrgent()) },
-		served:       r.answerFsynced, Left: r.left, stop: r.flush,
+		LongestSleep: func() time.Duration { return noneIf(r.isUrgent()) },
+		Served:       r.answerFsynced, Left: r.left, Stop: r.flush,
 		Memory: r.backlogMem,
-		info:   map[string]func(to *report){"replication": r.info},
-		figures: map[string]func() int{
+		Info:   map[string]func(to *server.Report){"replication": r.info},
+		Figures: map[string]func() int{
 			"mem_replication_backlog": r.backlogMem, "mem_clients_slaves": r.behindMem,
 		},
-		debug: r.debug(),
+		Debug: r.debug(),
 	}
 }
 
-func (f *following) part() Part {
-	return Part{
-		Self: f, started: f.Start,
-		advance: func() {
+func (f *following) part() server.Part {
+	return server.Part{
+		Self: f, Started: f.Start,
+		Advance: func() {
 			if f.Host != "" && !f.s.Persist.Loads() {
 				f.advance()
 			}
@@ -69,14 +73,14 @@ func (f *following) part() Part {
 			f.configure()
 			return nil
 		},
-		Left: func(c *Client) {
+		Left: func(c *server.Client) {
 			if c.Sess.Master {
 				f.lost(c)
 			}
 		},
-		longestSleep: func() time.Duration { return noneIf(f.IsUrgent()) },
-		last:         f.abortSync, stop: f.end,
-		figures: map[string]func() int{"slave_expires_tracked_keys": func() int { return len(f.own.all) }},
+		LongestSleep: func() time.Duration { return noneIf(f.IsUrgent()) },
+		Last:         f.abortSync, Stop: f.end,
+		Figures: map[string]func() int{"slave_expires_tracked_keys": func() int { return len(f.own.all) }},
 	}
 }
 

@@ -1,4 +1,4 @@
-package server
+package repl
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/replication"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/persist/disk"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // replica is what the server knows of a client that replicates, or has said by REPLCONF that it will.
@@ -74,7 +75,7 @@ func (st replicaState) String() string {
 
 // outputMem is Client.OutputMem for a replica: what it has not got of the stream. The keys do not count: the output has
 // only a few of them at a time, or in a lab all of them until they are due.
-func (rep *replica) outputMem(c *Client) int {
+func (rep *replica) outputMem(c *server.Client) int {
 	waiting := 0
 	if rep.Follows {
 		waiting = int(rep.stream.Offset + 1 - rep.Cursor.From())
@@ -89,19 +90,19 @@ func (rep *replica) outputMem(c *Client) int {
 type replicaKey struct{}
 
 // ReplicaOf returns what c is as a replica, or nil.
-func ReplicaOf(c *Client) *replica {
+func ReplicaOf(c *server.Client) *replica {
 	rep, _ := c.Attached(replicaKey{}).(*replica)
 	return rep
 }
 
 // of returns what c is as a replica, or prepares for that.
-func (r *replicas) of(c *Client) *replica {
+func (r *replicas) of(c *server.Client) *replica {
 	if rep := ReplicaOf(c); rep != nil {
 		return rep
 	}
 	rep := &replica{stream: &r.Stream}
 	c.Attach(replicaKey{}, rep)
-	c.counts = &counting{func() int { return rep.outputMem(c) }, rep.leastLimit}
+	c.Counts = &server.Counting{OutputMem: func() int { return rep.outputMem(c) }, LeastLimit: rep.leastLimit}
 	return rep
 }
 
@@ -115,7 +116,7 @@ func (rep *replica) leastLimit() int64 {
 }
 
 // host is the address of a replica.
-func (rep *replica) host(c *Client) string {
+func (rep *replica) host(c *server.Client) string {
 	if rep.addr != "" {
 		return rep.addr
 	}
@@ -127,7 +128,7 @@ func (rep *replica) host(c *Client) string {
 }
 
 // name is how the log calls a replica (replication.c: replicationGetSlaveName).
-func (r *replicas) name(c *Client) string {
+func (r *replicas) name(c *server.Client) string {
 	host := ReplicaOf(c).host(c)
 	if ReplicaOf(c).Port == 0 {
 		return host + ":<unknown-replica-port>"
@@ -139,20 +140,20 @@ func (r *replicas) name(c *Client) string {
 }
 
 // add makes c a replica.
-func (r *replicas) add(c *Client, state replicaState) {
+func (r *replicas) add(c *server.Client, state replicaState) {
 	ReplicaOf(c).State, ReplicaOf(c).asked, c.Sess.Replica = state, r.s.Ex.Now.Mono, true
 	r.All = append(r.All, c)
 	if state == waitsForStart {
 		r.s.Link.Asked(c)
 	}
-	r.s.Clients.weigh(c)
-	if r.s.Cfg.ReplDisableNoDelay && !c.unix {
+	r.s.Clients.Weigh(c)
+	if r.s.Cfg.ReplDisableNoDelay && !c.Unix {
 		_ = unix.SetsockoptInt(c.FD, unix.IPPROTO_TCP, unix.TCP_NODELAY, 0) // it only sends smaller packets
 	}
 }
 
 // forget makes c no replica.
-func (r *replicas) forget(c *Client) {
+func (r *replicas) forget(c *server.Client) {
 	rep := ReplicaOf(c)
 	if rep.file != nil {
 		_ = rep.file.Close() // it was only read
@@ -160,7 +161,7 @@ func (r *replicas) forget(c *Client) {
 	}
 	rep.State, rep.Follows, c.Sess.Replica = noReplica, false, false
 	c.Withheld = false // an error that follows is not late
-	r.All = slices.DeleteFunc(r.All, func(other *Client) bool { return other == c })
+	r.All = slices.DeleteFunc(r.All, func(other *server.Client) bool { return other == c })
 	if r.sync != nil {
 		r.leave(r.sync, c)
 	}
@@ -171,7 +172,7 @@ func (r *replicas) forget(c *Client) {
 }
 
 // putOnline notes that a replica has all keys. The stream follows (replication.c: replicaPutOnline).
-func (r *replicas) putOnline(c *Client) {
+func (r *replicas) putOnline(c *server.Client) {
 	rep := ReplicaOf(c)
 	if rep.rdbOnly {
 		r.s.Log('*', "RDB transfer completed, rdb only replica (%s) should be disconnected asap", r.name(c))
@@ -201,7 +202,7 @@ func (r *replicas) fileEnded(y *fullSync, err error) {
 		if c.Closed {
 			continue
 		}
-		f, err := r.s.Persist.Disk.Open(r.s.Persist.path())
+		f, err := r.s.Persist.Disk.Open(r.s.Persist.Path())
 		if err == nil {
 			ReplicaOf(c).left, err = f.Size()
 		}
@@ -216,7 +217,7 @@ func (r *replicas) fileEnded(y *fullSync, err error) {
 }
 
 // handFile hands over the next pieces of the file that a replica gets (replication.c: sendBulkToSlave).
-func (r *replicas) handFile(c *Client) {
+func (r *replicas) handFile(c *server.Client) {
 	rep := ReplicaOf(c)
 	for rep.left > 0 && c.Out.RefLen < handMost {
 		piece := rep.handed.written(c.Out.RefLen)
@@ -257,7 +258,7 @@ func (r *replicas) removeFile() {
 	if !r.s.Cfg.RDBDelSyncFiles {
 		r.leftFile = false
 	}
-	if !r.leftFile || !p.isOff() || r.sync != nil {
+	if !r.leftFile || !p.IsOff() || r.sync != nil {
 		return
 	}
 	for _, c := range r.All {
@@ -267,7 +268,7 @@ func (r *replicas) removeFile() {
 	}
 	r.leftFile = false
 	r.s.Log('*', "Removing the RDB file used to feed replicas in a persistence-less instance")
-	if err := p.Disk.Remove(p.path()); err != nil {
-		r.s.Log('#', "Can't remove %s: %v", p.path(), err)
+	if err := p.Disk.Remove(p.Path()); err != nil {
+		r.s.Log('#', "Can't remove %s: %v", p.Path(), err)
 	}
 }

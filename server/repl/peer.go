@@ -1,9 +1,10 @@
-package server
+package repl
 
 import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // Replicas in the process are servers like all others. They follow their master as a replica in another process does,
@@ -17,7 +18,7 @@ import (
 
 // PeerAt returns another server of the process, nil if none has this address. In a bubble nothing else can be reached.
 func PeerAt(s *Role, host string, port int) *Role {
-	if s.Bubble == nil && host != PeerHost && host != "localhost" && host != "::1" {
+	if s.Bubble == nil && host != server.PeerHost && host != "localhost" && host != "::1" {
 		return nil
 	}
 	for _, other := range s.Peers {
@@ -41,14 +42,14 @@ func (f *following) connectTo(to *Role) (*link, error) {
 		unix.CloseOnExec(fd)
 		_ = unix.SetNonblock(fd, true)
 	}
-	l := &link{FD: ends[0], addr: to.peerAddr(), heard: f.s.Now, chunk: make([]byte, linkChunk)}
+	l := &link{FD: ends[0], addr: to.PeerAddr(), heard: f.s.Now, chunk: make([]byte, linkChunk)}
 	if err := f.s.Loop.Watch(l.FD, reactor.Writable, func() { l.ready = true }); err != nil {
 		_ = unix.Close(ends[0])
 		_ = unix.Close(ends[1])
 		return nil, err
 	}
 	from, taken := f.s, false
-	v := &InternalRequest{Errand: func(v *InternalRequest) {
+	v := &server.InternalRequest{Errand: func(v *server.InternalRequest) {
 		taken = takeLink(to, ends[1], from)
 		v.End(nil)
 	}}
@@ -69,11 +70,11 @@ func (f *following) connectTo(to *Role) (*link, error) {
 
 // takeLink makes a client of the end of a link. It reports whether server to takes connections.
 func takeLink(to *Role, fd int, from *Role) bool {
-	if len(to.Listeners.All) == 0 || !to.Clients.hasPlace() {
+	if len(to.Listeners.All) == 0 || !to.Clients.HasPlace() {
 		return false
 	}
 	to.Stats.Connections++
-	if c := to.adopt(fd, from.peerAddr(), to.peerAddr(), true); c != nil {
+	if c := to.Adopt(fd, from.PeerAddr(), to.PeerAddr(), true); c != nil {
 		c.Attach(peerKey{}, from)
 		c.Sess.Name = to.Link.Name("replica", from.PeerPort)
 		to.Link.Begun(c)
@@ -85,7 +86,7 @@ func takeLink(to *Role, fd int, from *Role) bool {
 type peerKey struct{}
 
 // PeerOf returns the replica of this process that c is the link of, nil for none.
-func PeerOf(c *Client) *Role {
+func PeerOf(c *server.Client) *Role {
 	from, _ := c.Attached(peerKey{}).(*Role)
 	return from
 }

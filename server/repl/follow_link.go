@@ -1,4 +1,4 @@
-package server
+package repl
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/replication/follow"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // link is a connection to the master. Until the stream begins it has its socket for itself. Then the socket is also
@@ -25,7 +26,7 @@ type link struct {
 	tls     *ioworkers.TLS // nil without tls-replication
 	Shaking *shaking       // its handshake, nil if that is over
 	Talk    *follow.Link   // nil until it is connected
-	Client  *Client        // nil until the stream begins
+	Client  *server.Client // nil until the stream begins
 	chunk   []byte         // room for a read
 	unsent  []byte
 	ready   bool  // the socket has something to read, or is connected
@@ -112,7 +113,7 @@ func (f *following) dial(addr netip.Addr) (*link, error) {
 	unix.CloseOnExec(fd)
 	_ = unix.SetNonblock(fd, true)
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-	l := &link{FD: fd, addr: addrString(to), heard: f.s.Now, chunk: make([]byte, linkChunk)}
+	l := &link{FD: fd, addr: server.AddrString(to), heard: f.s.Now, chunk: make([]byte, linkChunk)}
 	err = unix.Connect(fd, to)
 	if err == nil || errors.Is(err, unix.EINPROGRESS) {
 		err = f.s.Loop.Watch(fd, reactor.Writable, func() { l.ready = true })
@@ -267,12 +268,12 @@ func (f *following) hangUp() {
 	f.db, f.partial = l.Client.Sess.DB, nil
 	f.s.Ex.EndTransaction(&l.Client.Sess) // the master sends it again
 	f.s.Close(l.Client)
-	f.downSince = f.s.Persist.unix()
+	f.downSince = f.s.Persist.Unix()
 	f.configure()
 }
 
 // lost is called when the client of the link is freed: CLIENT KILL has ended it.
-func (f *following) lost(c *Client) {
+func (f *following) lost(c *server.Client) {
 	if f.Link != nil && f.Link.Client == c {
 		f.hangUp()
 		f.again()
@@ -289,7 +290,7 @@ func (f *following) again() {
 func (f *following) begin(l *link) {
 	local, _ := unix.Getsockname(l.FD)
 	f.watch(l, false)
-	c := f.s.adopt(l.FD, l.addr, addrString(local), false)
+	c := f.s.Adopt(l.FD, l.addr, server.AddrString(local), false)
 	if c == nil {
 		l.FD = -1 // adopt has closed it
 		f.Link = nil
@@ -298,7 +299,7 @@ func (f *following) begin(l *link) {
 	c.Sess.Master, c.Sess.Authenticated, c.Sess.User, c.Sess.DB = true, true, nil, f.db
 	c.Sess.Name = f.s.Link.Name("master", f.Port)
 	c.TLS = l.tls
-	c.readable = func() { l.ready = true }
+	c.Readable = func() { l.ready = true }
 	l.Client, l.stopped, l.ready = c, true, true
 	f.s.Loop.Unwatch(l.FD, reactor.Readable)
 	f.watch(l, true)

@@ -1,34 +1,35 @@
-package server
+package repl
 
 import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/dialect"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
 func ReplicaRows() []command.Row {
 	const link = command.Admin | command.NoScript | command.NoAsyncLoading | command.NoMulti
 	return []command.Row{
-		Row("sync", "",
+		server.Row("sync", "",
 			1, link, "server", "1.0.0",
 			"O(1)",
 			"Makes this connection a replica: it gets all keys, then the stream of changes.", (*replicas).syncCommand),
-		Row("psync", "replicationid offset:integer",
+		server.Row("psync", "replicationid offset:integer",
 			-3, link, "server", "2.8.0",
 			"O(1)",
 			"Makes this connection a replica that goes on where it was, or gets all keys first.", (*replicas).psync),
-		Row("replconf", "",
+		server.Row("replconf", "",
 			-1, command.Admin|command.NoScript|command.Loading|command.Stale|command.AllowBusy, "server", "3.0.0",
 			"O(1)",
 			"Says what a replica can do and how far it is.", (*replicas).replconf),
-		Row("role", "",
+		server.Row("role", "",
 			1, command.NoScript|command.Loading|command.Stale|command.Fast|command.Dangerous|command.InAdmin,
 			"server", "2.8.12",
 			"O(1)",
 			"Returns the replication role of this server, its offset and its replicas.", (*replicas).role),
-		Row("failover", "[target: TO host port:integer [FORCE]] [ABORT] [TIMEOUT milliseconds]",
+		server.Row("failover", "[target: TO host port:integer [FORCE]] [ABORT] [TIMEOUT milliseconds]",
 			-1, command.Admin|command.NoScript|command.Stale, "server", "6.2.0",
 			"O(1)",
 			"Hands the role of the master over to a replica that has everything.", (*Failover).failoverCommand),
@@ -39,15 +40,15 @@ func ReplicaRows() []command.Row {
 func (r *replicas) replconf(c *command.Call) error {
 	me := r.s.Running
 	if me.Internal != nil || len(c.Args)%2 == 0 {
-		return ErrSyntax
+		return server.ErrSyntax
 	}
 	rep := r.of(me)
 	for i := 1; i < len(c.Args); i += 2 {
 		switch name := c.Args[i]; {
-		case Is(name, "ack"):
+		case server.Is(name, "ack"):
 			r.heard(me, c.Args[i+1:])
 			return nil
-		case Is(name, "getack"): // it asks a replica
+		case server.Is(name, "getack"): // it asks a replica
 			return nil
 		default:
 			if err := rep.set(r.s.Server, name, c.Args[i+1]); err != nil {
@@ -63,25 +64,25 @@ func (r *replicas) replconf(c *command.Call) error {
 const hostMax = 255
 
 // set takes an option of REPLCONF.
-func (rep *replica) set(s *Server, name, value []byte) error {
+func (rep *replica) set(s *server.Server, name, value []byte) error {
 	switch {
-	case Is(name, "listening-port"):
+	case server.Is(name, "listening-port"):
 		port, ok := ascii.ParseInt(value)
 		if !ok {
 			return store.ErrNotInt
 		}
 		rep.Port = port
-	case Is(name, "ip-address"):
+	case server.Is(name, "ip-address"):
 		if len(value) > hostMax {
-			return Errorf("ERR REPLCONF ip-address provided by replica instance is too long: %d bytes", len(value))
+			return server.Errorf("ERR REPLCONF ip-address provided by replica instance is too long: %d bytes", len(value))
 		}
 		rep.addr = string(value)
-	case Is(name, "capa"):
-		rep.takesEOF = rep.takesEOF || Is(value, "eof")
-		rep.takesNewID = rep.takesNewID || Is(value, "psync2")
-	case Is(name, "version") && s.Ex.Table.Dialect.Family == dialect.Valkey:
+	case server.Is(name, "capa"):
+		rep.takesEOF = rep.takesEOF || server.Is(value, "eof")
+		rep.takesNewID = rep.takesNewID || server.Is(value, "psync2")
+	case server.Is(name, "version") && s.Ex.Table.Dialect.Family == dialect.Valkey:
 		rep.version = string(value)
-	case Is(name, "rdb-only"):
+	case server.Is(name, "rdb-only"):
 		n, ok := ascii.ParseInt(value)
 		if !ok {
 			return store.ErrNotInt
@@ -90,26 +91,26 @@ func (rep *replica) set(s *Server, name, value []byte) error {
 			return store.Error("ERR value is out of range, value must between 0 and 1")
 		}
 		rep.rdbOnly = n == 1
-	case Is(name, "rdb-filter-only"):
+	case server.Is(name, "rdb-filter-only"):
 		parts, ok := config.SplitArgs(string(value))
 		if !ok {
 			return store.Error("ERR Missing rdb-filter-only values")
 		}
 		rep.filtered, rep.wantsLibrary = true, false
 		for _, what := range parts {
-			if !Is([]byte(what), "functions") {
-				return Errorf("ERR Unsupported rdb-filter-only option: %s", what)
+			if !server.Is([]byte(what), "functions") {
+				return server.Errorf("ERR Unsupported rdb-filter-only option: %s", what)
 			}
 			rep.wantsLibrary = true
 		}
 	default:
-		return Errorf("ERR Unrecognized REPLCONF option: %s", name)
+		return server.Errorf("ERR Unrecognized REPLCONF option: %s", name)
 	}
 	return nil
 }
 
 // heard takes the offset that a replica has executed: ACK offset [FACK offset].
-func (r *replicas) heard(c *Client, args [][]byte) {
+func (r *replicas) heard(c *server.Client, args [][]byte) {
 	if !c.Sess.Replica {
 		return
 	}
@@ -125,7 +126,7 @@ func (r *replicas) heard(c *Client, args [][]byte) {
 		return
 	}
 	rep.Acked = max(rep.Acked, acked)
-	if len(args) > 2 && Is(args[1], "fack") {
+	if len(args) > 2 && server.Is(args[1], "fack") {
 		if synced, ok := ascii.ParseInt(args[2]); ok {
 			rep.synced, rep.hasFile = max(rep.synced, synced), true
 		}

@@ -1,4 +1,4 @@
-package server
+package repl
 
 // askNow asks the replicas for their offsets, also during a pause. The stream of a replica is that of its master.
 func (r *replicas) askNow() {

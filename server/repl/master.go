@@ -1,4 +1,4 @@
-package server
+package repl
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/replication"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // replicas are the clients that follow this server's data (replication.c, the part MASTER).
@@ -21,9 +22,9 @@ import (
 type replicas struct {
 	s      *Role
 	Stream replication.Stream
-	made   string    // the last ID that this server has made for a history
-	All    []*Client // in the order in which they asked
-	sync   *fullSync // under way, or nil
+	made   string           // the last ID that this server has made for a history
+	All    []*server.Client // in the order in which they asked
+	sync   *fullSync        // under way, or nil
 
 	Waits    []AckWait // of WAIT
 	fsynced  bool      // more is on the disk since the last pass, or nothing more will be
@@ -87,7 +88,7 @@ func (r *replicas) later(d time.Duration, fn func()) *reactor.Timer {
 		return r.s.After(d, fn)
 	}
 	return r.s.Loop.After(d, func() time.Duration {
-		r.s.Inbox.posted = append(r.s.Inbox.posted, fn) // where commands are executed
+		r.s.Inbox.Posted = append(r.s.Inbox.Posted, fn) // where commands are executed
 		return 0
 	})
 }
@@ -174,11 +175,11 @@ func (r *replicas) handOver() {
 }
 
 // GetsStream reports whether a replica gets what is new in the stream.
-func GetsStream(c *Client) bool {
+func GetsStream(c *server.Client) bool {
 	return !c.Closed && ReplicaOf(c).State == Online && !ReplicaOf(c).onAck
 }
 
-func (r *replicas) handTo(c *Client) {
+func (r *replicas) handTo(c *server.Client) {
 	rep := ReplicaOf(c)
 	if len(c.Out.Buf) > 0 { // a replica gets no replies, so it must not send what has one
 		if line, _, _ := bytes.Cut(c.Out.Buf, []byte("\r\n")); line[0] == '-' {
@@ -186,7 +187,7 @@ func (r *replicas) handTo(c *Client) {
 				"'%s'", line[1:], c.Sess.Last.Name)
 		}
 		r.s.Log('#', "Replica generated a reply to command '%s', disconnecting it: %s", c.Sess.Last.Name,
-			r.s.Clients.describe(c))
+			r.s.Clients.Describe(c))
 		c.Out.Buf = c.Out.Buf[:0]
 		r.s.Close(c)
 		return
@@ -204,7 +205,7 @@ func (r *replicas) handTo(c *Client) {
 }
 
 // next returns the bytes of the stream that follow for c, nil if it has enough to write.
-func (r *replicas) next(c *Client) []byte {
+func (r *replicas) next(c *server.Client) []byte {
 	rep, last := ReplicaOf(c), r.s.Link.StreamEnd(c)
 	if c.Out.RefLen >= handMost {
 		rep.more = rep.Cursor.From() <= min(r.Stream.Offset, last)
@@ -215,7 +216,7 @@ func (r *replicas) next(c *Client) []byte {
 
 // refer adds bytes to the output of c. They are not copied, so nobody may change them. what is one of trace.FedStream
 // and its like.
-func (r *replicas) refer(c *Client, what int64, b []byte) {
+func (r *replicas) refer(c *server.Client, what int64, b []byte) {
 	r.s.Pool.LendOutput(&c.Conn)
 	if c.Out.Buf == nil {
 		c.Out.Buf = []byte{} // nobody lends it a buffer, with other references, while it has these
@@ -227,7 +228,7 @@ func (r *replicas) refer(c *Client, what int64, b []byte) {
 }
 
 // tell sends a line that is no part of the stream.
-func (r *replicas) tell(c *Client, format string, args ...any) {
+func (r *replicas) tell(c *server.Client, format string, args ...any) {
 	r.refer(c, trace.FedAnswer, fmt.Appendf(nil, format, args...))
 	r.s.WantWrite(c)
 }
@@ -281,19 +282,19 @@ func (r *replicas) Look() {
 }
 
 // hearten tells a replica that its master is there, while its keys are late: real time may end its patience before.
-func (r *replicas) hearten(c *Client) {
+func (r *replicas) hearten(c *server.Client) {
 	if c.Muted || c.Protected {
 		return
 	}
 	c.Interject("\n")
-	r.s.countTraffic(c)
+	r.s.CountTraffic(c)
 	if c.Lost {
 		r.s.Close(c)
 	}
 }
 
 // isLate reports whether a replica has been silent for longer than repl-timeout, or takes no byte of its keys.
-func (r *replicas) isLate(c *Client) bool {
+func (r *replicas) isLate(c *server.Client) bool {
 	rep, timeout := ReplicaOf(c), int64(r.s.Cfg.ReplTimeout)*1e9
 	switch {
 	case rep.State == Online && !rep.old && r.Now()-rep.Heard > timeout:
@@ -324,7 +325,7 @@ func (r *replicas) countGood() {
 }
 
 // lag is how many seconds ago a replica has told its offset.
-func (r *replicas) lag(c *Client) int64 { return (r.Now() - ReplicaOf(c).Heard) / 1e9 }
+func (r *replicas) lag(c *server.Client) int64 { return (r.Now() - ReplicaOf(c).Heard) / 1e9 }
 
 // Configured follows the configuration.
 func (r *replicas) Configured() {
@@ -337,7 +338,7 @@ func (r *replicas) Configured() {
 const smallestBacklog = 16 << 10
 
 // left forgets a replica whose connection has ended.
-func (r *replicas) left(c *Client) {
+func (r *replicas) left(c *server.Client) {
 	rep := ReplicaOf(c)
 	if rep == nil || rep.State == noReplica {
 		return

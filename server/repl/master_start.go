@@ -1,9 +1,10 @@
-package server
+package repl
 
 import (
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 	snapshots "github.com/miniredisd/miniredisd/persist/snapshot"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // startWaiting begins a snapshot for the replicas that wait, if it is time (replication.c:
@@ -28,13 +29,13 @@ type demand struct {
 	filtered, library bool // rdb-filter-only
 }
 
-func (r *replicas) demandOf(c *Client) demand {
+func (r *replicas) demandOf(c *server.Client) demand {
 	return demand{r.needsOlder(c), ReplicaOf(c).filtered, ReplicaOf(c).wantsLibrary}
 }
 
 // waiting returns the replicas that wait for a snapshot and demand the same as the first of them. The others go on
 // waiting.
-func (r *replicas) waiting() (same []*Client) {
+func (r *replicas) waiting() (same []*server.Client) {
 	for _, c := range r.All {
 		if ReplicaOf(c).State == waitsForStart && !c.Closed && (len(same) == 0 || r.demandOf(c) == r.demandOf(same[0])) {
 			same = append(same, c)
@@ -53,7 +54,7 @@ func (r *replicas) start() {
 		streamed = streamed && ReplicaOf(c).takesEOF
 	}
 	if streamed || wants.older || wants.filtered {
-		target, y.mark = "replicas sockets", NewRunID()
+		target, y.mark = "replicas sockets", server.NewRunID()
 	}
 	r.s.Log('*', "Starting BGSAVE for SYNC with target: %s", target)
 	if wants.filtered {
@@ -78,16 +79,16 @@ func (r *replicas) start() {
 }
 
 // beginSnapshot begins to write the keys.
-func (r *replicas) beginSnapshot(y *fullSync, waiting []*Client) error {
+func (r *replicas) beginSnapshot(y *fullSync, waiting []*server.Client) error {
 	p := r.s.Persist
 	if !y.isStreamed() {
 		r.leftFile = r.s.Cfg.RDBDelSyncFiles
-		return p.beginSave(func(err error) {
-			p.savedInBackground(err)
+		return p.BeginSave(func(err error) {
+			p.SavedInBackground(err)
 			r.fileEnded(y, err)
 		})
 	}
-	p.launch(func(err error) { r.streamEnded(y, err) }, func(wake, ended func()) *snapshots.Snapshot {
+	p.Launch(func(err error) { r.streamEnded(y, err) }, func(wake, ended func()) *snapshots.Snapshot {
 		y.snapshot = snapshots.Stream(r.s.KS, r.savingFor(waiting), wake, ended)
 		return y.snapshot
 	})
@@ -95,8 +96,8 @@ func (r *replicas) beginSnapshot(y *fullSync, waiting []*Client) error {
 }
 
 // savingFor returns what a stream has for some replicas that need the same format.
-func (r *replicas) savingFor(waiting []*Client) *rdb.Saving {
-	saving := r.s.Persist.saving()
+func (r *replicas) savingFor(waiting []*server.Client) *rdb.Saving {
+	saving := r.s.Persist.Saving()
 	if len(waiting) > 0 && r.needsOlder(waiting[0]) {
 		saving.Format, saving.Version = rdb.FormatRedis, r.s.Ex.Table.Dialect.RedisVersion
 	}
@@ -105,7 +106,7 @@ func (r *replicas) savingFor(waiting []*Client) *rdb.Saving {
 
 // needsOlder reports whether a replica gets a stream in the format of Redis from a server that plays Valkey 9. Redis,
 // and Valkey before 9, read no other. Who takes no stream gets the file as it is.
-func (r *replicas) needsOlder(c *Client) bool {
-	return ReplicaOf(c).takesEOF && r.s.Persist.format() == rdb.FormatValkey &&
+func (r *replicas) needsOlder(c *server.Client) bool {
+	return ReplicaOf(c).takesEOF && r.s.Persist.Format() == rdb.FormatValkey &&
 		dialect.Compare(ReplicaOf(c).version, "9.0.0") < 0
 }
