@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/glass"
 	"github.com/miniredisd/miniredisd/server/lab"
+	"github.com/miniredisd/miniredisd/server/persist"
 	"github.com/miniredisd/miniredisd/server/repl"
 )
 
@@ -16,7 +17,7 @@ import (
 var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
-	return command.CommandsOf(d, server.ClientRows(), server.ServerRows(), server.PersistRows(), repl.ReplicaRows(), repl.WaitRows(), repl.FollowRows(),
+	return command.CommandsOf(d, server.ClientRows(), server.ServerRows(), persist.Rows(), repl.ReplicaRows(), repl.WaitRows(), repl.FollowRows(),
 		server.ACLRows(), lab.Rows(), glass.Rows(), more)
 }
 
@@ -35,11 +36,11 @@ func New(cfg *config.Config, log server.Log) (*server.Server, error) {
 // node is a server with all that stands beside its pass. Each part attaches itself by parts.go and hooks.go.
 type node struct {
 	*server.Server
-	admin   *server.Admin // cmd_*.go
-	persist *server.Files // persist_*.go
-	repl    *repl.Role    // repl_*.go
-	lab     *lab.State    // lab_*.go; nil unless the directive lab is on
-	glass   *glass.State  // glass_*.go; nil unless the directive watch is set
+	admin   *server.Admin  // cmd_*.go
+	persist *persist.Files // persist_*.go
+	repl    *repl.Role     // repl_*.go
+	lab     *lab.State     // lab_*.go; nil unless the directive lab is on
+	glass   *glass.State   // glass_*.go; nil unless the directive watch is set
 }
 
 // newNode is New for one of several nodes of this process. The caller lets them know each other.
@@ -80,7 +81,7 @@ func commandsOf(cfg *config.Config) *command.Commands {
 // assemble gives the parts their places in the pass. Their order counts: a change must be on the disk before replicas
 // hear of it.
 func assemble(s *server.Server) *node {
-	n := &node{Server: s, admin: server.NewAdmin(s), persist: server.NewFiles(s)}
+	n := &node{Server: s, admin: server.NewAdmin(s), persist: persist.New(s)}
 	n.repl = repl.New(s, n.persist)
 	if s.Cfg.Lab {
 		n.lab = lab.New(n.repl, n.admin, s.Clock)

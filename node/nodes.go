@@ -14,6 +14,7 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/glass"
 	"github.com/miniredisd/miniredisd/server/lab"
+	"github.com/miniredisd/miniredisd/server/persist"
 	"github.com/miniredisd/miniredisd/server/repl"
 )
 
@@ -182,7 +183,7 @@ func (ns Nodes) Terminate(interrupt bool) {
 // Terminates reports whether Terminate has asked for an end that is still to come: it waits, and nobody has aborted it.
 // Any goroutine may call it.
 func (ns Nodes) Terminates() bool {
-	return slices.ContainsFunc(ns, func(s *server.Server) bool { return server.PartOf[*server.Stopping](s).Asked.Load() })
+	return slices.ContainsFunc(ns, func(s *server.Server) bool { return server.PartOf[*persist.Stopping](s).Asked.Load() })
 }
 
 // Addrs returns the addresses of all nodes in order. Call it before Run.

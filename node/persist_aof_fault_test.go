@@ -15,6 +15,7 @@ import (
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/persist"
 )
 
 // onSim is a server whose append only file is on a simulated disk.
@@ -55,7 +56,7 @@ func (o *onSim) fail(is disk.Fault, operations ...int) {
 	done := make(chan struct{})
 	o.Loop.Post(func() {
 		for _, n := range operations {
-			server.PartOf[*server.Files](o.Server).Disk.(*disk.Sim).Fail(n, is)
+			server.PartOf[*persist.Files](o.Server).Disk.(*disk.Sim).Fail(n, is)
 		}
 		close(done)
 	})
@@ -141,7 +142,7 @@ func TestAfterAFailedWriteTheServerTriesAgain(t *testing.T) {
 	require.Contains(t, o.logged(), "AOF write error looks solved")
 	o.Stop()
 	require.NoError(t, <-o.ended)
-	p := server.PartOf[*server.Files](o.Server)
+	p := server.PartOf[*persist.Files](o.Server)
 	f, err := p.Disk.Open(filepath.Join(p.Folder(), "appendonlydir", "appendonly.aof.1.incr.aof"))
 	require.NoError(t, err)
 	text, err := io.ReadAll(f)

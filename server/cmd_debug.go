@@ -129,7 +129,7 @@ func (a *Admin) rewriteAll(c *command.Call, _ [][]byte) error {
 }
 
 func (a *Admin) pauseCron(c *command.Call, args [][]byte) error {
-	a.s.Debugging.cronPaused = debugSwitch(args[0])
+	a.s.Debugging.CronPaused = debugSwitch(args[0])
 	c.OK()
 	return nil
 }

@@ -18,7 +18,7 @@ func NewAdmin(s *Server) *Admin { return &Admin{s: s, Monitors: monitors{s: s}} 
 func (a *Admin) Part() Part {
 	return Part{
 		Self: a, Installed: a.loadUsers, Debug: a.debugCommands(),
-		cron: func() (again bool) {
+		Cron: func() (again bool) {
 			a.Migrate.closeUnused(a.s.Ex.Clock.Timeline(a.s.Now) - int64(migrateSocketTTL))
 			return false
 		},

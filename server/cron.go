@@ -11,7 +11,7 @@ const (
 
 // cron does the regular work that no request asks for (server.c: serverCron).
 func (s *Server) cron() time.Duration {
-	if s.Debugging.cronPaused {
+	if s.Debugging.CronPaused {
 		return cronPeriod
 	}
 	begin := s.Ex.Clock.Mono()
@@ -49,6 +49,6 @@ func (s *Server) rouse() {
 
 // Debugging is what DEBUG has set.
 type Debugging struct {
-	cronPaused bool // DEBUG PAUSE-CRON 1
+	CronPaused bool // DEBUG PAUSE-CRON 1
 	NoExpire   bool // DEBUG SET-ACTIVE-EXPIRE 0
 }

@@ -144,7 +144,7 @@ type pauser int
 const (
 	ByClient   pauser = iota // CLIENT PAUSE
 	ByFailover               // FAILOVER
-	byShutdown               // a SHUTDOWN that waits for replicas
+	ByShutdown               // a SHUTDOWN that waits for replicas
 	pausers
 )
 

@@ -14,7 +14,7 @@ import (
 //	New, or Run after loading     started         begins with the data
 //	cron                          cron            what no request asks for
 //	executePhase                  advance         its share of what takes several passes
-//	ProcessEventsWhileBlocked     inScript        the same, in the middle of a slow script
+//	ProcessEventsWhileBlocked     InScript        the same, in the middle of a slow script
 //	ServeReady                    served          answers clients that wait for something else than a key
 //	CONFIG SET                    configured      follows a directive, or says why it cannot
 //	overhead                      memory          says how many bytes it takes
@@ -34,23 +34,23 @@ type Part struct {
 	Installed     func() error // adds what it needs to a new executor
 	Self          any          // a pointer: commands reach the part by its type
 	Started       func() error
-	cron          func() (again bool) // again: it has to run soon, even if no request comes
+	Cron          func() (again bool) // again: it has to run soon, even if no request comes
 	Advance       func()              // not called while half a transaction stands in the keyspace
-	inScript      func()              // time stands still
+	InScript      func()              // time stands still
 	Served        func()
 	Configured    func(name string) error
 	Memory        func() int
 	Info          map[string]func(r *Report)
 	Figures       map[string]func() int
 	Debug         []DebugCommand
-	flushed       func()
+	Flushed       func()
 	Expired       func()               // called only while the trace records details
 	BeforeReplies func() (ok bool)     // not ok: no reply may be written, because the server ends
 	LongestSleep  func() time.Duration // negative for no limit
 	Joined        func(c *Client)
 	Left          func(c *Client)
 	Hurry         func()               // any goroutine may call it
-	terminate     func(interrupt bool) // likewise
+	Terminate     func(interrupt bool) // likewise
 	Last          func()
 	Stop          func()
 	End           func()
@@ -86,9 +86,9 @@ func (ps *parts) Attach(p Part) {
 	add(&ps.installed, p.Installed, p.Installed != nil)
 	add(&ps.all, p.Self, p.Self != nil)
 	add(&ps.started, p.Started, p.Started != nil)
-	add(&ps.cron, p.cron, p.cron != nil)
+	add(&ps.cron, p.Cron, p.Cron != nil)
 	add(&ps.advance, p.Advance, p.Advance != nil)
-	add(&ps.inScript, p.inScript, p.inScript != nil)
+	add(&ps.inScript, p.InScript, p.InScript != nil)
 	add(&ps.served, p.Served, p.Served != nil)
 	add(&ps.configured, p.Configured, p.Configured != nil)
 	add(&ps.memory, p.Memory, p.Memory != nil)
@@ -98,14 +98,14 @@ func (ps *parts) Attach(p Part) {
 	maps.Copy(ps.info, p.Info)
 	maps.Copy(ps.figures, p.Figures)
 	ps.debug = append(ps.debug, p.Debug...)
-	add(&ps.flushed, p.flushed, p.flushed != nil)
+	add(&ps.flushed, p.Flushed, p.Flushed != nil)
 	add(&ps.expired, p.Expired, p.Expired != nil)
 	add(&ps.beforeReplies, p.BeforeReplies, p.BeforeReplies != nil)
 	add(&ps.longestSleep, p.LongestSleep, p.LongestSleep != nil)
 	add(&ps.joined, p.Joined, p.Joined != nil)
 	add(&ps.left, p.Left, p.Left != nil)
 	add(&ps.hurry, p.Hurry, p.Hurry != nil)
-	add(&ps.terminate, p.terminate, p.terminate != nil)
+	add(&ps.terminate, p.Terminate, p.Terminate != nil)
 	add(&ps.last, p.Last, p.Last != nil)
 	add(&ps.stop, p.Stop, p.Stop != nil)
 	add(&ps.end, p.End, p.End != nil)

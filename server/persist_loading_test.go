@@ -16,6 +16,7 @@ import (
 	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/persist"
 )
 
 const isLoading = "LOADING Redis is loading the dataset in memory"
@@ -142,7 +143,7 @@ func TestADamagedFileEndsAServerThatServesAlready(t *testing.T) {
 		require.Equal(t, isLoading, c.Do("PING").Str)
 		require.Equal(t, "OK", c.Do("CONFIG", "SET", "key-load-delay", "0").Str)
 		err = <-l.ended
-		require.ErrorAs(t, err, new(*server.LoadError))
+		require.ErrorAs(t, err, new(*persist.LoadError))
 		require.ErrorContains(t, err, path+": byte ")
 		l.ended <- nil
 		after, err := os.ReadFile(path)

@@ -15,6 +15,7 @@ import (
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/persist"
 	"github.com/miniredisd/miniredisd/server/repl"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -98,7 +99,7 @@ func New(rs *repl.Role, a *server.Admin, clock *clock.Clock) *State {
 	}
 	if rs.Cfg.LabDisk {
 		l.disk, _ = l.Persist.Disk.(*disk.Sim)
-		l.Persist.Hooks = server.FileHooks{Pace: l.pace, EndSync: l.endSync, Beside: l.beside, IsBehind: l.isBehind}
+		l.Persist.Hooks = persist.Hooks{Pace: l.pace, EndSync: l.endSync, Beside: l.beside, IsBehind: l.isBehind}
 	}
 	l.hookLinks(&l.Link)
 	l.doctor = doctor.New(l.logFinding, nil, 0)

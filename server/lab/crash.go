@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/persist"
 	"github.com/miniredisd/miniredisd/server/repl"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -201,7 +202,7 @@ func (l *State) startAgain(lose loss) {
 	}
 	l.Persist.AbortBackground()
 	l.Replicas.StartAgain()
-	l.Persist.Background = server.Background{Took: -1}
+	l.Persist.Background = persist.Background{Took: -1}
 	var code command.Code
 	l.doctor.Restreams()
 	switch {

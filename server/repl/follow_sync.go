@@ -10,7 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/replication/follow"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
-	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/persist"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -150,7 +150,7 @@ func (f *following) beginLoading(beside bool) {
 	}
 	f.s.Ex.Refusals.Set(loads, true)
 	f.s.Log('*', "MASTER <-> REPLICA sync: Loading DB in memory")
-	p.Progress = server.Progress{Began: p.Unix(), Total: max(y.size, 0), RDB: y.loading}
+	p.Progress = persist.Progress{Began: p.Unix(), Total: max(y.size, 0), RDB: y.loading}
 	y.loader = newLoader(f.s.KS, y.loading)
 }
 

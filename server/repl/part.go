@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/persist"
 )
 
 // Role is what a server is in the replication: a master with replicas, a replica, or both.
 type Role struct {
 	*server.Server
-	Persist  *server.Files
+	Persist  *persist.Files
 	Replicas replicas  // repl_master*.go
 	Follow   following // repl_follow*.go
 	Failover Failover  // repl_failover.go
@@ -17,7 +18,7 @@ type Role struct {
 	Peers    []*Role   // all servers of the process, with this one: repl_peer.go
 }
 
-func New(s *server.Server, p *server.Files) *Role {
+func New(s *server.Server, p *persist.Files) *Role {
 	rs := &Role{Server: s, Persist: p, Link: plainLink()}
 	rs.Replicas = newReplicas(rs)
 	rs.Follow.s, rs.Failover.S, rs.Peers = rs, rs, []*Role{rs}
@@ -26,7 +27,7 @@ func New(s *server.Server, p *server.Files) *Role {
 
 // Attach gives replicas, and the link to a master, their places in a pass, and tells the files of them.
 func (rs *Role) Attach() {
-	rs.Persist.History = server.HistoryHooks{
+	rs.Persist.History = persist.HistoryHooks{
 		Place: rs.Replicas.place, Restore: rs.Replicas.restore, Fsynced: rs.Replicas.noteFsync,
 		Offset:  func() int64 { return rs.Replicas.Stream.Offset },
 		HaveAll: rs.Replicas.haveAll, Ask: rs.Replicas.askNow, LogLag: rs.Replicas.logLag,

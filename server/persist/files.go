@@ -1,4 +1,4 @@
-package server
+package persist
 
 import (
 	"errors"
@@ -12,14 +12,15 @@ import (
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 	"github.com/miniredisd/miniredisd/persist/rewrite"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // Files keeps the data beyond the end of the process, in a file. It belongs to the goroutine that executes
 // commands. SAVE stops the loop, BGSAVE does not: persist_bgsave.go.
 type Files struct {
-	s        *Server
+	s        *server.Server
 	Disk     disk.FS
-	Hooks    FileHooks
+	Hooks    Hooks
 	History  HistoryHooks
 	Stopping *Stopping
 
@@ -41,8 +42,8 @@ type Files struct {
 	saveDelay  *rdb.Delay // of its keys
 }
 
-// NewFiles gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
-func NewFiles(s *Server) *Files {
+// New gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
+func New(s *server.Server) *Files {
 	p := &Files{s: s, Disk: disk.System{}, release: func() {}, Background: Background{Took: -1},
 		saveDelay: rdb.NewDelay(0), History: plainHistory()}
 	p.Stopping = &Stopping{s: s, p: p, Asked: new(atomic.Bool)}
@@ -57,20 +58,20 @@ func NewFiles(s *Server) *Files {
 func (p *Files) StartAgain() {
 	p.StopTimer()
 	disk, back, hooks, history, stopping := p.Disk, p.back, p.Hooks, p.History, p.Stopping
-	*p = *NewFiles(p.s)
+	*p = *New(p.s)
 	p.Disk, p.back, p.Hooks, p.History, p.Stopping, p.AOF.p = disk, back, hooks, history, stopping, p
 }
 
 // Part is the place of the files in a pass.
-func (p *Files) Part() Part {
-	return Part{
+func (p *Files) Part() server.Part {
+	return server.Part{
 		Self: p, Configured: p.configured,
-		cron: func() (again bool) {
+		Cron: func() (again bool) {
 			p.cron()
 			return p.waits()
 		},
-		Advance: p.advance, flushed: p.flushed, BeforeReplies: p.Flush, LongestSleep: p.longestSleep,
-		Info: map[string]func(r *Report){"persistence": p.info}, Debug: p.debug(),
+		Advance: p.advance, Flushed: p.flushed, BeforeReplies: p.Flush, LongestSleep: p.longestSleep,
+		Info: map[string]func(r *server.Report){"persistence": p.info}, Debug: p.debug(),
 		Last: p.EndLoading, End: p.End,
 	}
 }

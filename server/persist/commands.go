@@ -1,28 +1,31 @@
-package server
+package persist
 
-import "github.com/miniredisd/miniredisd/command"
+import (
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/server"
+)
 
-func PersistRows() []command.Row {
+func Rows() []command.Row {
 	const admin = command.Admin | command.NoScript
 	return []command.Row{
-		Row("save", "",
+		server.Row("save", "",
 			1, admin|command.NoAsyncLoading|command.NoMulti, "server", "1.0.0",
 			"O(N) where N is the total number of keys in all databases",
 			"Saves all keys and functions to dbfilename, and serves nobody meanwhile.", (*Files).saveCommand),
-		Row("bgsave", "[SCHEDULE@3.2.2] [CANCEL@,8.1.0]",
+		server.Row("bgsave", "[SCHEDULE@3.2.2] [CANCEL@,8.1.0]",
 			-1, admin|command.NoAsyncLoading, "server", "1.0.0",
 			"O(1)",
 			"Saves all keys and functions to dbfilename while commands go on.", (*Files).bgsave),
-		Row("bgrewriteaof", "",
+		server.Row("bgrewriteaof", "",
 			1, admin|command.NoAsyncLoading, "server", "1.0.0",
 			"O(1)",
 			"Writes the append only file anew while commands go on, as short as it can be.", (*Files).bgrewriteaof),
-		Row("lastsave", "",
+		server.Row("lastsave", "",
 			1, command.Loading|command.Stale|command.Fast|command.InAdmin|command.NondeterministicOutput,
 			"server", "1.0.0",
 			"O(1)",
 			"Returns the Unix time of the last save, or of the start.", (*Files).lastSaveCommand),
-		Row("shutdown", "[save-selector: NOSAVE | SAVE] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
+		server.Row("shutdown", "[save-selector: NOSAVE | SAVE] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
 			-1, admin|command.Loading|command.Stale|command.NoMulti|command.AllowBusy, "server", "1.0.0",
 			"O(N) when saving, where N is the total number of keys in all databases when saving data, otherwise O(1)",
 			"Stops the server. It saves if asked to, or if there are save points.", (*Stopping).shutdown),

@@ -1,4 +1,4 @@
-package server
+package persist
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -25,13 +26,13 @@ type shutdownWords struct{ save, nosave, now, force bool }
 //
 // The timeout is one of real seconds: a server with a lab whose clock stands still must end, too.
 type Stopping struct {
-	s     *Server
+	s     *server.Server
 	p     *Files
 	On    bool
 	how   shutdownWords
 	until int64 // ns, by Clock.Mono
 	timer *reactor.Timer
-	waits []Waiter // clients in SHUTDOWN
+	waits []server.Waiter // clients in SHUTDOWN
 
 	signalled bool         // SIGTERM or SIGINT wants the end, once it may come
 	interrupt bool         // it was SIGINT
@@ -39,9 +40,9 @@ type Stopping struct {
 }
 
 // Part is the place of an end that waits in a pass.
-func (e *Stopping) Part() Part {
-	return Part{Self: e, Advance: e.advance, inScript: e.advance, terminate: e.terminate, Info: map[string]func(r *Report){
-		"shutdown_in_milliseconds": func(r *Report) {
+func (e *Stopping) Part() server.Part {
+	return server.Part{Self: e, Advance: e.advance, InScript: e.advance, Terminate: e.terminate, Info: map[string]func(r *server.Report){
+		"shutdown_in_milliseconds": func(r *server.Report) {
 			if e.On {
 				r.Fields("shutdown_in_milliseconds", (e.until-e.s.Now)/1e6)
 			}
@@ -64,22 +65,22 @@ func (e *Stopping) shutdown(c *command.Call) error {
 	abort := false
 	for _, arg := range c.Args[1:] {
 		switch {
-		case Is(arg, "save"):
+		case server.Is(arg, "save"):
 			how.save = true
-		case Is(arg, "nosave"):
+		case server.Is(arg, "nosave"):
 			how.nosave = true
-		case Is(arg, "abort"):
+		case server.Is(arg, "abort"):
 			abort = true
-		case Is(arg, "now"):
+		case server.Is(arg, "now"):
 			how.now = true
-		case Is(arg, "force"):
+		case server.Is(arg, "force"):
 			how.force = true
 		default:
-			return ErrSyntax
+			return server.ErrSyntax
 		}
 	}
 	if how.save && how.nosave || abort && how != (shutdownWords{}) {
-		return ErrSyntax
+		return server.ErrSyntax
 	}
 	if abort {
 		return e.abort(c)
@@ -137,14 +138,14 @@ func (e *Stopping) begin(how shutdownWords, cuts bool) bool {
 	default:
 		s.Deferred = append(s.Deferred, e.p.History.Ask)
 	}
-	s.Pausing.Begin(byShutdown, command.PausesWrites, Forever)
+	s.Pausing.Begin(server.ByShutdown, command.PausesWrites, server.Forever)
 	s.Log('*', "Waiting for replicas before shutting down.")
 	return true
 }
 
 // await makes the client of a SHUTDOWN wait for its end.
 func (e *Stopping) await(c *command.Call) {
-	e.waits = append(e.waits, Waiter{e.s.Running, c.Sess.Commands})
+	e.waits = append(e.waits, server.Waiter{By: e.s.Running, Request: c.Sess.Commands})
 	c.Await(func(out *resp.Writer) { out.Error(string(errShutdown)) })
 }
 
@@ -177,7 +178,7 @@ func (e *Stopping) Cancel() {
 	}
 	e.Asked.Store(false)
 	*e = Stopping{s: e.s, p: e.p, Asked: e.Asked}
-	e.s.Pausing.End(byShutdown)
+	e.s.Pausing.End(server.ByShutdown)
 }
 
 // finish saves what has to be saved and stops the loop (server.c: finishShutdown). If the data cannot be saved, the
@@ -223,7 +224,7 @@ func (e *Stopping) savesHalf(how shutdownWords) bool { return e.saves(how) && e.
 // signal is SIGTERM or SIGINT.
 func (e *Stopping) signal(interrupt bool) {
 	e.signalled, e.interrupt = true, interrupt
-	if e.obeySignal(); e.signalled && !e.s.Debugging.cronPaused {
+	if e.obeySignal(); e.signalled && !e.s.Debugging.CronPaused {
 		e.s.Log('*', "Waiting for a script that has changed keys before saving. SHUTDOWN NOSAVE cuts it.")
 	}
 }
@@ -238,7 +239,7 @@ func (e *Stopping) obeySignal() {
 	}
 	has := func(word string) bool { return slices.Contains(words, word) }
 	how := shutdownWords{save: has("save"), nosave: has("nosave"), force: has("force"), now: has("now")}
-	if s.Debugging.cronPaused || e.savesHalf(how) {
+	if s.Debugging.CronPaused || e.savesHalf(how) {
 		return
 	}
 	e.signalled = false

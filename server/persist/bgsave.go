@@ -1,4 +1,4 @@
-package server
+package persist
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	snapshots "github.com/miniredisd/miniredisd/persist/snapshot"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -35,10 +36,10 @@ const (
 // SCHEDULE waits for the end of an AOF rewrite.
 func (p *Files) bgsave(c *command.Call) error {
 	switch {
-	case len(c.Args) == 2 && Is(c.Args[1], "cancel") && c.Cmd.Offers("cancel"):
+	case len(c.Args) == 2 && server.Is(c.Args[1], "cancel") && c.Cmd.Offers("cancel"):
 		return p.cancel(c)
-	case len(c.Args) > 2 || len(c.Args) == 2 && !Is(c.Args[1], "schedule"):
-		return ErrSyntax
+	case len(c.Args) > 2 || len(c.Args) == 2 && !server.Is(c.Args[1], "schedule"):
+		return server.ErrSyntax
 	case p.Background.snapshot != nil:
 		return errSaving
 	case p.UnderWay() != nil && c.Ex.Depth == 0 && len(c.Args) == 1:

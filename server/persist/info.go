@@ -1,13 +1,14 @@
-package server
+package persist
 
 import (
 	"fmt"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/persist/aof"
+	"github.com/miniredisd/miniredisd/server"
 )
 
-func (p *Files) info(r *Report) {
+func (p *Files) info(r *server.Report) {
 	b := &p.Background
 	isSaving, current, percent, status := 0, int64(-1), 0.0, "ok"
 	all, copied := 0, 0
@@ -30,7 +31,7 @@ func (p *Files) info(r *Report) {
 	if a.rewrite.failed {
 		rewriteStatus = "err"
 	}
-	r.Fields("loading", OneIf(p.s.IsLoading()), "async_loading", OneIf(p.s.Ex.Refusals.Has(command.LoadsAside)),
+	r.Fields("loading", server.OneIf(p.s.IsLoading()), "async_loading", server.OneIf(p.s.Ex.Refusals.Has(command.LoadsAside)),
 		"current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
 		"current_save_keys_total", all,
@@ -39,8 +40,8 @@ func (p *Files) info(r *Report) {
 		"rdb_last_bgsave_status", status, "rdb_last_bgsave_time_sec", b.Took, "rdb_current_bgsave_time_sec", current,
 		"rdb_saves", p.saves, "rdb_last_cow_size", 0,
 		"rdb_last_load_keys_expired", p.Expired, "rdb_last_load_keys_loaded", p.Loaded,
-		"aof_enabled", OneIf(a.IsOn()), "aof_rewrite_in_progress", isRewriting,
-		"aof_rewrite_scheduled", OneIf(a.rewrite.isWanted), "aof_last_rewrite_time_sec", a.rewrite.took,
+		"aof_enabled", server.OneIf(a.IsOn()), "aof_rewrite_in_progress", isRewriting,
+		"aof_rewrite_scheduled", server.OneIf(a.rewrite.isWanted), "aof_last_rewrite_time_sec", a.rewrite.took,
 		"aof_current_rewrite_time_sec", currentRewrite, "aof_last_bgrewrite_status", rewriteStatus,
 		"aof_rewrites", a.rewrite.count, "aof_rewrites_consecutive_failures", a.rewrite.failures,
 		"aof_last_write_status", a.writeStatus(), "aof_last_cow_size", 0,
@@ -50,8 +51,8 @@ func (p *Files) info(r *Report) {
 		if a.Writer != nil {
 			st = a.Writer.State()
 		}
-		r.Fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", OneIf(a.rewrite.isWanted),
-			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", OneIf(st.Syncing), "aof_delayed_fsync", st.Delayed)
+		r.Fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", server.OneIf(a.rewrite.isWanted),
+			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", server.OneIf(st.Syncing), "aof_delayed_fsync", st.Delayed)
 	}
 	if p.s.IsLoading() {
 		p.infoLoading(r)
@@ -59,7 +60,7 @@ func (p *Files) info(r *Report) {
 }
 
 // infoLoading says how far a loading is, and how long it may still last.
-func (p *Files) infoLoading(r *Report) {
+func (p *Files) infoLoading(r *server.Report) {
 	w := &p.Progress
 	usedMemory := int64(0)
 	if w.RDB != nil {

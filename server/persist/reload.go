@@ -1,8 +1,9 @@
-package server
+package persist
 
 import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -24,11 +25,11 @@ func (p *Files) reload(c *command.Call, options [][]byte) error {
 	save, flush, merge := true, true, false
 	for _, option := range options {
 		switch {
-		case Is(option, "merge"):
+		case server.Is(option, "merge"):
 			merge = true
-		case Is(option, "noflush"):
+		case server.Is(option, "noflush"):
 			flush = false
-		case Is(option, "nosave"):
+		case server.Is(option, "nosave"):
 			save = false
 		default:
 			return errReloadOption
@@ -75,7 +76,7 @@ func (p *Files) saveAndLoad(save, flush, merge bool) error {
 
 // loadFor makes the client of a command wait for load, which begins when the commands of the pass are executed.
 func (p *Files) loadFor(c *command.Call, load func() error) {
-	w, ex := Waiter{p.s.Running, c.Sess.Commands}, p.s.Ex
+	w, ex := server.Waiter{By: p.s.Running, Request: c.Sess.Commands}, p.s.Ex
 	c.Await(func(out *resp.Writer) { out.Error(errGivenUp.Error()) })
 	answer := func(err error) {
 		if !w.IsOn() {

@@ -1,13 +1,13 @@
-package server
+package persist
 
 import (
 	"github.com/miniredisd/miniredisd/persist/aof"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 )
 
-// FileHooks let somebody decide how long the disk takes, and see what a pass does to the append only file. nil leaves
+// Hooks let somebody decide how long the disk takes, and see what a pass does to the append only file. nil leaves
 // what a plain server does: the zero hooks are a plain server.
-type FileHooks struct {
+type Hooks struct {
 	Pace     func(w *aof.Writer)                                      // prepares a new Writer
 	EndSync  func()                                                   // ends the fsync that is under way
 	Beside   func(job func())                                         // does what a goroutine would do in the background
@@ -16,10 +16,10 @@ type FileHooks struct {
 }
 
 // slowDisk reports whether somebody decides how long the disk takes.
-func (h *FileHooks) slowDisk() bool { return h.Beside != nil }
+func (h *Hooks) slowDisk() bool { return h.Beside != nil }
 
 // end ends the fsync that is under way, where the next call would wait for it.
-func (h *FileHooks) end() {
+func (h *Hooks) end() {
 	if h.EndSync != nil {
 		h.EndSync()
 	}
