@@ -7,6 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/admin"
 	"github.com/miniredisd/miniredisd/server/glass"
 	"github.com/miniredisd/miniredisd/server/lab"
 	"github.com/miniredisd/miniredisd/server/persist"
@@ -17,8 +18,8 @@ import (
 var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
-	return command.CommandsOf(d, server.ClientRows(), server.ServerRows(), persist.Rows(), repl.ReplicaRows(), repl.WaitRows(), repl.FollowRows(),
-		server.ACLRows(), lab.Rows(), glass.Rows(), more)
+	return command.CommandsOf(d, admin.ClientRows(), admin.ServerRows(), persist.Rows(), repl.ReplicaRows(), repl.WaitRows(), repl.FollowRows(),
+		admin.ACLRows(), lab.Rows(), glass.Rows(), more)
 }
 
 // New makes a server that listens. It answers nothing before Run.
@@ -36,7 +37,7 @@ func New(cfg *config.Config, log server.Log) (*server.Server, error) {
 // node is a server with all that stands beside its pass. Each part attaches itself by parts.go and hooks.go.
 type node struct {
 	*server.Server
-	admin   *server.Admin  // cmd_*.go
+	admin   *admin.State   // cmd_*.go
 	persist *persist.Files // persist_*.go
 	repl    *repl.Role     // repl_*.go
 	lab     *lab.State     // lab_*.go; nil unless the directive lab is on
@@ -81,7 +82,7 @@ func commandsOf(cfg *config.Config) *command.Commands {
 // assemble gives the parts their places in the pass. Their order counts: a change must be on the disk before replicas
 // hear of it.
 func assemble(s *server.Server) *node {
-	n := &node{Server: s, admin: server.NewAdmin(s), persist: persist.New(s)}
+	n := &node{Server: s, admin: admin.New(s), persist: persist.New(s)}
 	n.repl = repl.New(s, n.persist)
 	if s.Cfg.Lab {
 		n.lab = lab.New(n.repl, n.admin, s.Clock)

@@ -24,7 +24,7 @@ const acceptLimitTLS = 50
 func (s *Server) AcceptHandler(l *Listener) {
 	s.Trace.Mark()
 	limit := acceptLimit
-	if l.tls {
+	if l.TLS {
 		limit = acceptLimitTLS
 	}
 	for range limit {
@@ -68,7 +68,7 @@ func (ls *listeners) Watch(l *Listener) error {
 func (ls *listeners) accepted(l *Listener, fd int, sa unix.Sockaddr) {
 	switch {
 	case !ls.s.Clients.HasPlace():
-		if !l.tls {
+		if !l.TLS {
 			_, _ = unix.Write(fd, []byte("-ERR max number of clients reached\r\n"))
 		}
 		_ = unix.Close(fd)
@@ -76,7 +76,7 @@ func (ls *listeners) accepted(l *Listener, fd int, sa unix.Sockaddr) {
 	case l.Unix:
 		ls.s.Stats.Connections++
 		ls.s.Adopt(fd, l.Addr+":0", l.Addr+":0", true)
-	case l.tls:
+	case l.TLS:
 		ls.s.Handshakes.shake(fd, sa)
 	default:
 		local, _ := unix.Getsockname(fd)

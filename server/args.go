@@ -9,7 +9,7 @@ import (
 
 const (
 	ErrSyntax   store.Error = "ERR syntax error"
-	errPositive store.Error = "ERR value is out of range, must be positive"
+	ErrPositive store.Error = "ERR value is out of range, must be positive"
 )
 
 // Is compares an argument with a word, whatever case the client used.
@@ -26,7 +26,7 @@ func Row[P any](
 	return command.Row{
 		Name: name, Syntax: syntax, Arity: arity, Flags: flags, Group: group, Since: dialect.Since(since),
 		Complexity: complexity, Summary: summary,
-		Do: func(c *command.Call) error { return do(PartOf[P](serverOf(c)), c) },
+		Do: func(c *command.Call) error { return do(PartOf[P](ServerOf(c)), c) },
 	}
 }
 

@@ -39,7 +39,7 @@ type Client struct {
 
 	LAddr         string // the address of the server's side
 	Unix          bool
-	created       int64 // monotonic ns
+	Created       int64 // monotonic ns
 	Active        int64 // monotonic ns of the last request
 	netIn         int64 // bytes that CountTraffic has counted
 	CountedNetOut int64
@@ -134,7 +134,7 @@ func (e Ending) Close(fd int) {
 // Adopt makes a client of a connected socket (networking.c: createClient).
 func (s *Server) Adopt(fd int, addr, laddr string, isUnix bool) *Client {
 	s.Clients.lastID++
-	c := &Client{LAddr: laddr, Unix: isUnix, created: s.Now, Active: s.Now}
+	c := &Client{LAddr: laddr, Unix: isUnix, Created: s.Now, Active: s.Now}
 	c.FD, c.ID = fd, s.Clients.lastID
 	c.Out.MayRefer = s.Ex.Observer == nil
 	c.Sess = command.Session{
@@ -193,7 +193,7 @@ func (s *Server) free(c *Client) {
 		s.Timers.Cancel(c.Timer)
 	}
 	if c.Sess.Hold != command.NotHeld {
-		s.held--
+		s.Held--
 		s.Pausing.postponed = slices.DeleteFunc(s.Pausing.postponed, func(p *Client) bool { return p == c })
 	}
 	s.Clients.belowSoftLimit(c)

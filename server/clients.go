@@ -24,10 +24,10 @@ func (cs *clients) ByAge() []*Client {
 }
 
 // Describe returns one client as CLIENT LIST shows it.
-func (cs *clients) Describe(c *Client) string { return string(cs.append(nil, c)) }
+func (cs *clients) Describe(c *Client) string { return string(cs.Append(nil, c)) }
 
-// append appends the line of CLIENT LIST without its newline (networking.c: catClientInfoString).
-func (cs *clients) append(b []byte, c *Client) []byte {
+// Append appends the line of CLIENT LIST without its newline (networking.c: catClientInfoString).
+func (cs *clients) Append(b []byte, c *Client) []byte {
 	num := func(field string, n int64) {
 		b = append(b, field...)
 		b = strconv.AppendInt(b, n, 10)
@@ -44,12 +44,12 @@ func (cs *clients) append(b []byte, c *Client) []byte {
 	str(" laddr=", c.LAddr)
 	num(" fd=", int64(c.FD))
 	str(" name=", sess.Name)
-	num(" age=", (cs.s.Now-c.created)/1e9)
+	num(" age=", (cs.s.Now-c.Created)/1e9)
 	num(" idle=", (cs.s.Now-c.Active)/1e9)
-	str(" flags=", flags(c))
+	str(" flags=", Flags(c))
 	manners := &cs.s.Ex.Table.Manners
 	if manners.ClientCapa {
-		str(" capa=", capabilities(c))
+		str(" capa=", Capabilities(c))
 	}
 	num(" db=", int64(sess.DB))
 	num(" sub=", int64(cs.s.Ex.Subs.Count(pubsub.Channel, sess)))
@@ -119,9 +119,9 @@ func (c *Client) output() (o output) {
 	return o
 }
 
-func capabilities(c *Client) string { return map[bool]string{true: "r"}[c.Sess.CanRedirect] }
+func Capabilities(c *Client) string { return map[bool]string{true: "r"}[c.Sess.CanRedirect] }
 
-func flags(c *Client) string {
+func Flags(c *Client) string {
 	var b []byte
 	for _, f := range [...]struct {
 		on   bool
@@ -166,8 +166,8 @@ func multi(s *command.Session) int64 {
 	return int64(s.Tx.Len())
 }
 
-// parseClass reads the TYPE of CLIENT KILL and CLIENT LIST.
-func parseClass(name []byte) (class int, err error) {
+// ParseClass reads the TYPE of CLIENT KILL and CLIENT LIST.
+func ParseClass(name []byte) (class int, err error) {
 	switch {
 	case Is(name, "normal"):
 		return config.ClassNormal, nil
@@ -176,10 +176,10 @@ func parseClass(name []byte) (class int, err error) {
 	case Is(name, "pubsub"):
 		return config.ClassPubSub, nil
 	case Is(name, "master"):
-		return classMaster, nil
+		return ClassMaster, nil
 	}
 	return 0, Errorf("ERR Unknown client type '%s'", name)
 }
 
-// classMaster is the class of a replica's connection to its master.
-const classMaster = -1
+// ClassMaster is the class of a replica's connection to its master.
+const ClassMaster = -1

@@ -22,7 +22,7 @@ func (s *Server) cron() time.Duration {
 	}
 	s.Ex.Tracking.Limit()
 	s.Pool.Trim()
-	s.Figures.sample()
+	s.Figures.Sample()
 	again := false
 	for _, fn := range s.Parts.cron {
 		again = fn() || again

@@ -23,7 +23,7 @@ func (s *Server) hold(c *Client) {
 	case c.Sess.Hold == command.Blocked:
 		s.setTimer(c)
 	}
-	s.held++
+	s.Held++
 	s.WatchInput(c)
 }
 
@@ -106,7 +106,7 @@ func (s *Server) Release(c *Client) {
 // StopHolding takes back what hold has done, except for watching c's hang-up.
 func (s *Server) StopHolding(c *Client) {
 	c.Sess.Hold = command.NotHeld
-	s.held--
+	s.Held--
 	if c.Timer != nil {
 		s.Timers.Cancel(c.Timer)
 		c.Timer = nil

@@ -31,8 +31,8 @@ func (s *Server) NewExecutor(clock *clock.Clock) error {
 // host is how the executor reaches the server: command.Host says when it does.
 type host struct{ s *Server }
 
-// serverOf returns the server that executes a command.
-func serverOf(c *command.Call) *Server { return c.Ex.Host.(host).s }
+// ServerOf returns the server that executes a command.
+func ServerOf(c *command.Call) *Server { return c.Ex.Host.(host).s }
 
 // IsLoading reports whether the keyspace has a part of what it will have: of the server's files, or of the master's.
 func (s *Server) IsLoading() bool { return s.Ex.Refusals.Has(command.Loads) }

@@ -29,10 +29,10 @@ type clients struct {
 // ownFiles is how many descriptors the server needs for itself (server.h: CONFIG_MIN_RESERVED_FDS).
 const ownFiles = 32
 
-// fit raises the process's limit of open files as far as maxclients needs it. If the
+// Fit raises the process's limit of open files as far as maxclients needs it. If the
 // system refuses, it lowers maxclients (server.c: adjustOpenFilesLimit). It returns false if not
 // even one client would fit. Each master of the process gets the same share.
-func (cs *clients) fit() bool {
+func (cs *clients) Fit() bool {
 	shares := uint64(cs.s.NodeCount)
 	want := shares * (uint64(cs.s.Cfg.MaxClients) + ownFiles)
 	var limit unix.Rlimit
@@ -132,7 +132,7 @@ func (cs *clients) OverOutputLimit(c *Client) bool {
 
 // outputLimit is the limit of c in client-output-buffer-limit (networking.c: checkClientOutputBufferLimits).
 func (cs *clients) outputLimit(c *Client) config.OutputLimit {
-	limit := cs.s.Cfg.OutputLimits[c.class()]
+	limit := cs.s.Cfg.OutputLimits[c.Class()]
 	if c.Counts != nil && limit.Hard > 0 {
 		limit.Hard = max(limit.Hard, c.Counts.LeastLimit())
 	}
@@ -147,13 +147,13 @@ func (cs *clients) belowSoftLimit(c *Client) {
 	}
 }
 
-// class returns the class of c in client-output-buffer-limit.
-func (c *Client) class() int {
+// Class returns the class of c in client-output-buffer-limit.
+func (c *Client) Class() int {
 	switch {
 	case c.Sess.Replica:
 		return config.ClassReplica
 	case c.Sess.Master:
-		return classMaster
+		return ClassMaster
 	case c.Sess.Subscriber:
 		return config.ClassPubSub
 	}

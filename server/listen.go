@@ -27,7 +27,7 @@ type Listener struct {
 	FD   int
 	Addr string // host:port, or the path of a unix socket
 	Unix bool
-	tls  bool
+	TLS  bool
 }
 
 // Open opens all listeners of the configuration, or none. Its errors are the lines that redis-server
@@ -60,10 +60,10 @@ func (ls *listeners) Open() error {
 // isDeaf reports whether somebody has ordered that the server refuses connections.
 func (ls *listeners) isDeaf() bool { return ls.s.Hooks.Deaf != nil && ls.s.Hooks.Deaf() }
 
-// relisten moves the TCP listeners to the addresses in the configuration. It closes the old ones
+// Relisten moves the TCP listeners to the addresses in the configuration. It closes the old ones
 // first, because the new ones may have the same addresses. If this fails, CONFIG SET restores the
 // old configuration and calls relisten again.
-func (ls *listeners) relisten() error {
+func (ls *listeners) Relisten() error {
 	if ls.s.Bubble != nil {
 		return nil // there is no TCP
 	}
@@ -137,7 +137,7 @@ func (ls *listeners) openTCP(port *int, withTLS bool) error {
 		return fmt.Errorf("Failed listening on port %d (%s), aborting.", max(*port, 0), kind)
 	}
 	for _, l := range all {
-		l.tls = withTLS
+		l.TLS = withTLS
 		if ap, err := netip.ParseAddrPort(l.Addr); err == nil && *port <= 0 { // else it is not written to: Port reads it
 			*port = int(ap.Port())
 		}

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startupMemory is the assumed size in bytes of an empty server: table, buffers, runtime.
-const startupMemory = 1 << 20
+// StartupMemory is the assumed size in bytes of an empty server: table, buffers, runtime.
+const StartupMemory = 1 << 20
 
-// clientMemory returns the bytes that all clients use now.
-func (f *figures) clientMemory() int {
+// ClientMemory returns the bytes that all clients use now.
+func (f *figures) ClientMemory() int {
 	for _, c := range f.s.Clients.Order {
 		f.s.Clients.Weigh(c)
 	}
@@ -24,7 +24,7 @@ func (f *figures) clientMemory() int {
 // UsedMemory returns the bytes that are compared with maxmemory: an estimate for keys, values and
 // clients. Unlike used_memory_rss it excludes garbage that is not collected yet.
 func (f *figures) UsedMemory() int {
-	f.clientMemory()
+	f.ClientMemory()
 	return f.weighedMemory()
 }
 
@@ -37,7 +37,7 @@ func (f *figures) weighedMemory() int {
 
 // overhead returns the bytes used for anything but keys and values.
 func (f *figures) overhead() int {
-	used := startupMemory + f.s.Clients.mem + f.s.Ex.Kept()
+	used := StartupMemory + f.s.Clients.mem + f.s.Ex.Kept()
 	for _, fn := range f.s.Parts.memory {
 		used += fn()
 	}
@@ -46,9 +46,9 @@ func (f *figures) overhead() int {
 
 // process is what INFO says about the process and its machine. It does not change.
 type process struct {
-	id                 int
-	executable, system string
-	memory             int // bytes of the machine
+	ID                 int
+	Executable, System string
+	Memory             int // bytes of the machine
 }
 
 func newProcess() process {
@@ -57,9 +57,9 @@ func newProcess() process {
 	_ = unix.Uname(&name) // fails only for a bad pointer
 	text := unix.ByteSliceToString
 	return process{
-		id: os.Getpid(), executable: executable,
-		system: text(name.Sysname[:]) + " " + text(name.Release[:]) + " " + text(name.Machine[:]),
-		memory: machineMemory(),
+		ID: os.Getpid(), Executable: executable,
+		System: text(name.Sysname[:]) + " " + text(name.Release[:]) + " " + text(name.Machine[:]),
+		Memory: machineMemory(),
 	}
 }
 
@@ -72,8 +72,8 @@ type resident struct {
 
 const residentInterval = int64(100 * time.Millisecond)
 
-// residentMemory returns VmRSS in bytes, at most residentInterval old.
-func (f *figures) residentMemory() int {
+// ResidentMemory returns VmRSS in bytes, at most residentInterval old.
+func (f *figures) ResidentMemory() int {
 	if r := &f.resident; r.at == 0 || f.s.Now-r.at >= residentInterval {
 		*r = resident{f.s.Now, readResident()}
 	}
@@ -93,9 +93,9 @@ func readResident() int {
 	return pages * os.Getpagesize()
 }
 
-// heapMemory asks the Go runtime for the bytes in objects (live or not collected yet) and the bytes
+// HeapMemory asks the Go runtime for the bytes in objects (live or not collected yet) and the bytes
 // from the system. It does not stop other goroutines.
-func heapMemory() (objects, total int) {
+func HeapMemory() (objects, total int) {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
 	metrics.Read(samples)
 	return int(samples[0].Value.Uint64()), int(samples[1].Value.Uint64())

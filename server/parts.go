@@ -65,11 +65,11 @@ type parts struct {
 	advance       []func()
 	inScript      []func()
 	served        []func()
-	configured    []func(name string) error
+	Configured    []func(name string) error
 	memory        []func() int
 	info          map[string]func(r *Report)
 	figures       map[string]func() int
-	debug         []DebugCommand
+	Debug         []DebugCommand
 	flushed       []func()
 	expired       []func()
 	beforeReplies []func() bool
@@ -90,14 +90,14 @@ func (ps *parts) Attach(p Part) {
 	add(&ps.advance, p.Advance, p.Advance != nil)
 	add(&ps.inScript, p.InScript, p.InScript != nil)
 	add(&ps.served, p.Served, p.Served != nil)
-	add(&ps.configured, p.Configured, p.Configured != nil)
+	add(&ps.Configured, p.Configured, p.Configured != nil)
 	add(&ps.memory, p.Memory, p.Memory != nil)
 	if ps.info == nil {
 		ps.info, ps.figures = map[string]func(r *Report){}, map[string]func() int{}
 	}
 	maps.Copy(ps.info, p.Info)
 	maps.Copy(ps.figures, p.Figures)
-	ps.debug = append(ps.debug, p.Debug...)
+	ps.Debug = append(ps.Debug, p.Debug...)
 	add(&ps.flushed, p.Flushed, p.Flushed != nil)
 	add(&ps.expired, p.Expired, p.Expired != nil)
 	add(&ps.beforeReplies, p.BeforeReplies, p.BeforeReplies != nil)
@@ -134,15 +134,15 @@ func (ps *parts) Start() error {
 	return nil
 }
 
-// tell writes what a part has to say under a name, if there is one.
-func (ps *parts) tell(r *Report, name string) {
+// Tell writes what a part has to say under a name, if there is one.
+func (ps *parts) Tell(r *Report, name string) {
 	if fn := ps.info[name]; fn != nil {
 		fn(r)
 	}
 }
 
-// figure is a number that a part knows, 0 without that part.
-func (ps *parts) figure(name string) int {
+// Figure is a number that a part knows, 0 without that part.
+func (ps *parts) Figure(name string) int {
 	if fn := ps.figures[name]; fn != nil {
 		return fn()
 	}

@@ -20,6 +20,6 @@ type pass struct {
 	backoff       backoff // when gather tries again to wait for more clients
 
 	Running  *Client // being executed (server.h: current_client), nil for none
-	held     int     // clients that wait
+	Held     int     // clients that wait
 	Evicting bool    // keys are to be evicted at the end of the pass
 }

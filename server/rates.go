@@ -14,7 +14,7 @@ type figures struct {
 	Started  int64 // unix ms
 	RunID    string
 	PeakMem  int // bytes
-	process  process
+	Process  process
 	resident resident
 }
 
@@ -34,18 +34,18 @@ type sample struct {
 }
 
 const (
-	rateCommands = iota // a second
-	rateIn              // bytes a second
-	rateOut
-	rateCycles // passes a second
-	rateBusy   // ns a pass
+	RateCommands = iota // a second
+	RateIn              // bytes a second
+	RateOut
+	RateCycles // passes a second
+	RateBusy   // ns a pass
 	rateCount
 )
 
 // rateWindow is how far back rates look. They look back one sample at least.
 const rateWindow = int64(1600 * time.Millisecond)
 
-func (f *figures) sample() {
+func (f *figures) Sample() {
 	r := &f.Rates
 	if busy := f.s.Stats.Reads + f.s.Stats.Writes; busy != r.busy || r.taken == 0 {
 		r.busy = busy // without requests, memory does not change
@@ -63,7 +63,7 @@ func (f *figures) sample() {
 // back returns the n-th last sample.
 func (r *Rates) back(n int) *sample { return &r.samples[(r.taken-n)%len(r.samples)] }
 
-func (r *Rates) mean(i int) float64 {
+func (r *Rates) Mean(i int) float64 {
 	if r.taken < 2 {
 		return 0
 	}
@@ -72,8 +72,8 @@ func (r *Rates) mean(i int) float64 {
 		first = r.back(n)
 	}
 	count := float64(max(last.counts[i]-first.counts[i], 0)) // LAB CRASH begins them anew
-	if i == rateBusy {
-		return count / float64(max(last.counts[rateCycles]-first.counts[rateCycles], 1))
+	if i == RateBusy {
+		return count / float64(max(last.counts[RateCycles]-first.counts[RateCycles], 1))
 	}
 	return count / time.Duration(last.at-first.at).Seconds()
 }

@@ -153,7 +153,7 @@ func New(cfg *config.Config, log Log, number, nodes int, commands *command.Comma
 	s.Listeners.s, s.Pausing.s, s.Recorder.s = s, s, s
 	s.Handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
 	s.Inbox.s, s.Inbox.waiting, s.Inbox.ended = s, map[int64]*InternalRequest{}, make(chan struct{})
-	s.Figures = figures{s: s, Start: clock.Mono(), RunID: NewRunID(), process: newProcess()}
+	s.Figures = figures{s: s, Start: clock.Mono(), RunID: NewRunID(), Process: newProcess()}
 	s.Hooks = plainHooks(s)
 	loop.AfterSleep(s.AfterSleep)
 	loop.BeforeSleep(s.BeforeSleep)
@@ -173,7 +173,7 @@ func (s *Server) Open() error {
 	s.Clients.SetOutputTrigger()
 	s.Clients.SetMemoryLimits()
 	s.Figures.PeakMem = s.Figures.UsedMemory()
-	if !s.Clients.fit() {
+	if !s.Clients.Fit() {
 		return errors.New("too few open files allowed")
 	}
 	if s.Cfg.Trace != "" {
@@ -210,7 +210,7 @@ func (s *Server) TLSAddrs() []string { return s.Listeners.addrs(true) }
 
 func (ls *listeners) addrs(withTLS bool) (addrs []string) {
 	for _, l := range ls.All {
-		if l.tls == withTLS {
+		if l.TLS == withTLS {
 			addrs = append(addrs, l.Addr)
 		}
 	}

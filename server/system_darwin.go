@@ -35,5 +35,5 @@ func machineMemory() int {
 	return int(bytes)
 }
 
-// threadID returns 0: macOS shows the id of a thread to C libraries only.
-func threadID() int { return 0 }
+// ThreadID returns 0: macOS shows the id of a thread to C libraries only.
+func ThreadID() int { return 0 }

@@ -23,5 +23,5 @@ func machineMemory() int {
 	return int(info.Totalram) * int(info.Unit)
 }
 
-// threadID returns the kernel's number of the calling thread.
-func threadID() int { return unix.Gettid() }
+// ThreadID returns the kernel's number of the calling thread.
+func ThreadID() int { return unix.Gettid() }

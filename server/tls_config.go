@@ -82,9 +82,9 @@ func authMode(word string) tls.ClientAuthType {
 	return tls.RequireAndVerifyClientCert
 }
 
-// setAuth puts tls-auth-clients into effect. As in Redis, it needs no certificates of CAs: without
+// SetAuth puts tls-auth-clients into effect. As in Redis, it needs no certificates of CAs: without
 // them, no client can be verified.
-func (hs *handshakes) setAuth() {
+func (hs *handshakes) SetAuth() {
 	if hs.Config != nil && hs.s.Cfg.TLS == nil {
 		hs.Config = hs.Config.Clone()
 		hs.Config.ClientAuth = authMode(hs.s.Cfg.TLSAuthClients)

@@ -121,8 +121,8 @@ func (rec *recorder) save() {
 	rec.s.Log('*', "Trace written to %s", rec.s.Cfg.Trace)
 }
 
-// debug is DEBUG TRACE. The server serves nobody while it writes a dump.
-func (rec *recorder) debug(c *command.Call, args [][]byte) error {
+// Debug is DEBUG TRACE. The server serves nobody while it writes a dump.
+func (rec *recorder) Debug(c *command.Call, args [][]byte) error {
 	switch {
 	case Is(args[0], "start") && len(args) == 1:
 		rec.start()

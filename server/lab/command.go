@@ -15,6 +15,7 @@ import (
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/admin"
 	"github.com/miniredisd/miniredisd/server/persist"
 	"github.com/miniredisd/miniredisd/server/repl"
 	"github.com/miniredisd/miniredisd/store"
@@ -49,7 +50,7 @@ import (
 // The lab sees the server from the inside, so it embeds it.
 type State struct {
 	*repl.Role
-	admin *server.Admin
+	admin *admin.State
 	All   []*State // of the process, with this one
 
 	Clock  *clock.Lab
@@ -89,7 +90,7 @@ type State struct {
 	judging sync.Mutex // one LAB VERDICT searches at a time: a search over a long log takes 100 MB
 }
 
-func New(rs *repl.Role, a *server.Admin, clock *clock.Clock) *State {
+func New(rs *repl.Role, a *admin.State, clock *clock.Clock) *State {
 	clock.Lab = clock.NewLab()
 	l := &State{
 		Role: rs, admin: a,

@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"bufio"
@@ -46,7 +46,7 @@ type migrateSocket struct {
 // Transfer sends RESTORE requests to another server and blocks until the replies are there. If the
 // connection fails before a key is restored, it tries once more on a new one: the other server may
 // have closed a cached connection.
-func (a *Admin) Transfer(t *command.Transfer, restored func(key int)) error {
+func (a *State) Transfer(t *command.Transfer, restored func(key int)) error {
 	again, err := a.tryTransfer(t, restored)
 	if again {
 		_, err = a.tryTransfer(t, restored)
@@ -55,7 +55,7 @@ func (a *Admin) Transfer(t *command.Transfer, restored func(key int)) error {
 }
 
 // tryTransfer uses one connection. It caches the connection if all replies were read.
-func (a *Admin) tryTransfer(t *command.Transfer, restored func(key int)) (again bool, err error) {
+func (a *State) tryTransfer(t *command.Transfer, restored func(key int)) (again bool, err error) {
 	m := a.Migrate.take(t)
 	if m == nil {
 		if m, err = dialMigrate(t); err != nil {

@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"errors"
@@ -6,11 +6,12 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
 // CONFIG GET parameter ... (config.c: configGetCommand)
-func (a *Admin) configGet(c *command.Call) error {
+func (a *State) configGet(c *command.Call) error {
 	patterns := make([]string, 0, len(c.Args)-2)
 	for _, a := range c.Args[2:] {
 		patterns = append(patterns, string(a))
@@ -26,9 +27,9 @@ func (a *Admin) configGet(c *command.Call) error {
 }
 
 // CONFIG SET (parameter value) ... (config.c: configSetCommand)
-func (a *Admin) configSet(c *command.Call) error {
+func (a *State) configSet(c *command.Call) error {
 	if len(c.Args)%2 != 0 {
-		return ErrSyntax
+		return server.ErrSyntax
 	}
 	pairs := make([]string, 0, len(c.Args)-2)
 	for _, a := range c.Args[2:] {
@@ -62,10 +63,10 @@ func configSecrets(args [][]byte) (secrets []int) {
 }
 
 // apply puts a directive into effect after CONFIG SET.
-func (a *Admin) apply(name string) error {
+func (a *State) apply(name string) error {
 	switch name {
 	case "maxclients":
-		if want := a.s.Cfg.MaxClients; !a.s.Clients.fit() || a.s.Cfg.MaxClients < want {
+		if want := a.s.Cfg.MaxClients; !a.s.Clients.Fit() || a.s.Cfg.MaxClients < want {
 			return fmt.Errorf("The operating system is not able to handle the specified number of clients, try with %d",
 				a.s.Cfg.MaxClients)
 		}
@@ -81,17 +82,17 @@ func (a *Admin) apply(name string) error {
 			c.Parser.Limits.MaxBulk = int(a.s.Cfg.ProtoMaxBulkLen)
 		}
 	case "tls-auth-clients":
-		a.s.Handshakes.setAuth()
+		a.s.Handshakes.SetAuth()
 	case "tls-cert-file", "tls-key-file", "tls-ca-cert-file", "tls-ca-cert-dir", "tls-protocols", "tls-ciphers",
 		"tls-session-caching":
 		if a.s.Cfg.TLSPort != 0 && !a.s.Handshakes.Configure(true) {
-			return errors.New(ErrTLSConfig)
+			return errors.New(server.ErrTLSConfig)
 		}
 	case "port", "tls-port", "bind":
 		if name == "tls-port" && !a.s.Handshakes.Configure(false) {
-			return errors.New(ErrTLSConfig)
+			return errors.New(server.ErrTLSConfig)
 		}
-		if err := a.s.Listeners.relisten(); err != nil {
+		if err := a.s.Listeners.Relisten(); err != nil {
 			a.s.Log('#', "%v", err)
 			if name == "bind" {
 				return errors.New("Failed to bind to specified addresses.")
@@ -110,7 +111,7 @@ func (a *Admin) apply(name string) error {
 			a.s.Ex.Table.ForgetLatencies()
 		}
 	}
-	for _, fn := range a.s.Parts.configured {
+	for _, fn := range a.s.Parts.Configured {
 		if err := fn(name); err != nil {
 			return err
 		}
@@ -126,15 +127,15 @@ func (a *Admin) apply(name string) error {
 
 // CONFIG REWRITE (config.c: configRewriteCommand)
 // It is refused for several masters: the file has room for the port of one master.
-func (a *Admin) configRewrite(c *command.Call) error { return a.rewrite(c, a.s.Cfg.Rewrite) }
+func (a *State) configRewrite(c *command.Call) error { return a.rewrite(c, a.s.Cfg.Rewrite) }
 
-func (a *Admin) rewrite(c *command.Call, write func(users []string) error) error {
+func (a *State) rewrite(c *command.Call, write func(users []string) error) error {
 	if a.s.NodeCount > 1 {
 		what := "masters"
 		if a.s.Cfg.Replicas > 0 {
 			what = "servers"
 		}
-		return Errorf("ERR %d %s share the configuration file, so none of them can rewrite it", a.s.NodeCount, what)
+		return server.Errorf("ERR %d %s share the configuration file, so none of them can rewrite it", a.s.NodeCount, what)
 	}
 	var users []string
 	if a.s.Cfg.ACLFile == "" {
@@ -150,11 +151,11 @@ func (a *Admin) rewrite(c *command.Call, write func(users []string) error) error
 }
 
 // CONFIG RESETSTAT (config.c: configResetStatCommand)
-func (a *Admin) configResetStat(c *command.Call) error {
+func (a *State) configResetStat(c *command.Call) error {
 	a.s.Ex.ResetStats()
-	a.s.Stats = Stats{}
-	a.s.Figures.Rates = Rates{}
-	a.s.Figures.sample() // rates count from now on
+	a.s.Stats = server.Stats{}
+	a.s.Figures.Rates = server.Rates{}
+	a.s.Figures.Sample() // rates count from now on
 	c.OK()
 	return nil
 }

@@ -1,9 +1,10 @@
-package server
+package admin
 
 import (
 	"fmt"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // fieldList is the reply of MEMORY STATS while it is written.
@@ -25,17 +26,17 @@ func (st *fieldList) ratio(name string, v float64) {
 
 // MEMORY STATS (object.c: memoryCommand)
 // The fields are those of Redis. Those of features that are missing here are 0.
-func (a *Admin) memoryStats(c *command.Call) error {
+func (a *State) memoryStats(c *command.Call) error {
 	used := a.s.Figures.UsedMemory()
 	a.s.Figures.PeakMem = max(a.s.Figures.PeakMem, used)
 	st := fieldList{Call: c}
 	m := c.Defer()
 	st.num("peak.allocated", a.s.Figures.PeakMem)
 	st.num("total.allocated", used)
-	st.num("startup.allocated", startupMemory)
-	st.num("replication.backlog", a.s.Parts.figure("mem_replication_backlog"))
-	st.num("clients.slaves", a.s.Parts.figure("mem_clients_slaves"))
-	st.num("clients.normal", a.s.Figures.clientMemory())
+	st.num("startup.allocated", server.StartupMemory)
+	st.num("replication.backlog", a.s.Parts.Figure("mem_replication_backlog"))
+	st.num("clients.slaves", a.s.Parts.Figure("mem_clients_slaves"))
+	st.num("clients.normal", a.s.Figures.ClientMemory())
 	st.num("cluster.links", 0)
 	st.num("aof.buffer", 0)
 	_, kept, _ := a.s.Ex.Scripts.Memory()
@@ -48,7 +49,7 @@ func (a *Admin) memoryStats(c *command.Call) error {
 	st.num("keys.count", keys)
 	st.num("keys.bytes-per-key", dataset/max(keys, 1))
 	st.num("dataset.bytes", dataset)
-	st.ratio("dataset.percentage", percent(dataset, used-startupMemory))
+	st.ratio("dataset.percentage", percent(dataset, used-server.StartupMemory))
 	st.ratio("peak.percentage", percent(used, a.s.Figures.PeakMem))
 	a.allocatorStats(&st, used)
 	c.EndMap(m, st.n)
@@ -56,7 +57,7 @@ func (a *Admin) memoryStats(c *command.Call) error {
 }
 
 // tableStats writes a field for each database that holds keys, and returns the number of keys.
-func (a *Admin) tableStats(st *fieldList) (keys int) {
+func (a *State) tableStats(st *fieldList) (keys int) {
 	for _, db := range a.s.KS.DBs {
 		if db.Len() == 0 {
 			continue
@@ -72,9 +73,9 @@ func (a *Admin) tableStats(st *fieldList) (keys int) {
 	return keys
 }
 
-func (a *Admin) allocatorStats(st *fieldList, used int) {
-	resident := a.s.Figures.residentMemory()
-	objects, total := heapMemory()
+func (a *State) allocatorStats(st *fieldList, used int) {
+	resident := a.s.Figures.ResidentMemory()
+	objects, total := server.HeapMemory()
 	st.num("allocator.allocated", objects)
 	st.num("allocator.active", total)
 	st.num("allocator.resident", resident)

@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -29,13 +30,13 @@ type clientFilter struct {
 	c       *command.Call
 	old     []string // the filters of Redis 7.2
 	names   []string
-	tests   []func(c *Client) bool
+	tests   []func(c *server.Client) bool
 	ids     map[string][]int64 // of ID and NOT-ID
 	spareMe bool
 }
 
-func (f *clientFilter) matches(c *Client) bool {
-	if f.spareMe && c == serverOf(f.c).Running {
+func (f *clientFilter) matches(c *server.Client) bool {
+	if f.spareMe && c == server.ServerOf(f.c).Running {
 		return false
 	}
 	for _, test := range f.tests {
@@ -46,7 +47,7 @@ func (f *clientFilter) matches(c *Client) bool {
 	return true
 }
 
-func (f *clientFilter) add(name string, test func(c *Client) bool) {
+func (f *clientFilter) add(name string, test func(c *server.Client) bool) {
 	if i := slices.Index(f.names, name); i >= 0 {
 		f.tests[i] = test
 		return
@@ -59,7 +60,7 @@ func (f *clientFilter) parse(args [][]byte) error {
 	for len(args) > 0 {
 		name := ascii.ToLower(string(args[0]))
 		if len(args) == 1 || !slices.Contains(f.old, name) && !f.c.Cmd.Offers(name) {
-			return ErrSyntax
+			return server.ErrSyntax
 		}
 		plain, negated := strings.CutPrefix(name, "not-")
 		test, used, err := f.test(plain, name, args[1:])
@@ -68,7 +69,7 @@ func (f *clientFilter) parse(args [][]byte) error {
 			return err
 		case test == nil:
 		case negated:
-			f.add(name, func(c *Client) bool { return !test(c) })
+			f.add(name, func(c *server.Client) bool { return !test(c) })
 		default:
 			f.add(name, test)
 		}
@@ -78,64 +79,64 @@ func (f *clientFilter) parse(args [][]byte) error {
 }
 
 // test returns the test of a filter, nil for SKIPME, and the number of its values. full is its name with NOT.
-func (f *clientFilter) test(name, full string, values [][]byte) (test func(c *Client) bool, used int, err error) {
+func (f *clientFilter) test(name, full string, values [][]byte) (test func(c *server.Client) bool, used int, err error) {
 	text := string(values[0])
-	same := func(of func(c *Client) string) (func(c *Client) bool, int, error) {
-		return func(c *Client) bool { return text != "" && of(c) == text }, 1, nil
+	same := func(of func(c *server.Client) string) (func(c *server.Client) bool, int, error) {
+		return func(c *server.Client) bool { return text != "" && of(c) == text }, 1, nil
 	}
 	switch name {
 	case "id":
 		return f.parseIDs(full, values)
 	case "type":
 		class, err := f.class(values[0])
-		return func(c *Client) bool { return c.class() == class }, 1, err
+		return func(c *server.Client) bool { return c.Class() == class }, 1, err
 	case "user":
 		user := f.c.Ex.Users.Get(values[0])
 		if user == nil {
-			return nil, 0, Errorf("ERR No such user '%s'", text)
+			return nil, 0, server.Errorf("ERR No such user '%s'", text)
 		}
-		return func(c *Client) bool { return c.Sess.User == user }, 1, nil
+		return func(c *server.Client) bool { return c.Sess.User == user }, 1, nil
 	case "addr":
-		return same(func(c *Client) string { return c.Sess.Addr })
+		return same(func(c *server.Client) string { return c.Sess.Addr })
 	case "laddr":
-		return same(func(c *Client) string { return c.LAddr })
+		return same(func(c *server.Client) string { return c.LAddr })
 	case "name":
-		return same(func(c *Client) string { return c.Sess.Name })
+		return same(func(c *server.Client) string { return c.Sess.Name })
 	case "lib-name":
-		return same(func(c *Client) string { return c.Sess.LibName })
+		return same(func(c *server.Client) string { return c.Sess.LibName })
 	case "lib-ver":
-		return same(func(c *Client) string { return c.Sess.LibVer })
+		return same(func(c *server.Client) string { return c.Sess.LibVer })
 	case "ip":
-		return same(func(c *Client) string { return c.Sess.Addr[:max(strings.LastIndexByte(c.Sess.Addr, ':'), 0)] })
+		return same(func(c *server.Client) string { return c.Sess.Addr[:max(strings.LastIndexByte(c.Sess.Addr, ':'), 0)] })
 	case "skipme":
 		return nil, 1, f.skip(values[0])
 	case "maxage":
 		age, err := f.seconds(name, values[0])
-		return func(c *Client) bool { return serverOf(f.c).Now-c.created >= age }, 1, err
+		return func(c *server.Client) bool { return server.ServerOf(f.c).Now-c.Created >= age }, 1, err
 	case "idle":
 		idle, err := f.seconds(name, values[0])
-		return func(c *Client) bool { return serverOf(f.c).Now-c.Active >= idle }, 1, err
+		return func(c *server.Client) bool { return server.ServerOf(f.c).Now-c.Active >= idle }, 1, err
 	}
 	return f.newTest(name, values[0])
 }
 
 // newTest is test for filters whose values are not compared as texts.
-func (f *clientFilter) newTest(name string, value []byte) (test func(c *Client) bool, used int, err error) {
+func (f *clientFilter) newTest(name string, value []byte) (test func(c *server.Client) bool, used int, err error) {
 	const allFlags, allCapa = "ABEIMNOPRSTUbcdeirtux", "r"
-	hasAll := func(of func(c *Client) string, known string) (func(c *Client) bool, int, error) {
+	hasAll := func(of func(c *server.Client) string, known string) (func(c *server.Client) bool, int, error) {
 		if strings.Trim(string(value), known) != "" {
-			return nil, 0, Errorf("ERR Unknown %s found in the provided filter: %s", name, value)
+			return nil, 0, server.Errorf("ERR Unknown %s found in the provided filter: %s", name, value)
 		}
-		return func(c *Client) bool {
+		return func(c *server.Client) bool {
 			has := of(c)
 			return !slices.ContainsFunc(value, func(flag byte) bool { return strings.IndexByte(has, flag) < 0 })
 		}, 1, nil
 	}
 	switch name {
 	case "flags":
-		return hasAll(flags, allFlags)
+		return hasAll(server.Flags, allFlags)
 	case "capa":
-		return hasAll(capabilities, allCapa)
+		return hasAll(server.Capabilities, allCapa)
 	}
 	db, ok := ascii.ParseInt(value)
 	last := int64(len(f.c.KS.DBs) - 1)
@@ -143,15 +144,15 @@ func (f *clientFilter) newTest(name string, value []byte) (test func(c *Client) 
 	case !ok:
 		return nil, 0, store.Error("ERR DB is not an integer or out of range")
 	case db < 0 || db > last:
-		return nil, 0, Errorf("ERR DB number should be between 0 and %d", last)
+		return nil, 0, server.Errorf("ERR DB number should be between 0 and %d", last)
 	}
-	return func(c *Client) bool { return int64(c.Sess.DB) == db }, 1, nil
+	return func(c *server.Client) bool { return int64(c.Sess.DB) == db }, 1, nil
 }
 
 const errClientID store.Error = "ERR client-id should be greater than 0"
 
 // parseIDs parses one number, or all that follow. In newer servers it adds to those that came before.
-func (f *clientFilter) parseIDs(name string, values [][]byte) (test func(c *Client) bool, used int, err error) {
+func (f *clientFilter) parseIDs(name string, values [][]byte) (test func(c *server.Client) bool, used int, err error) {
 	several := f.c.Ex.Table.Dialect.Has(filtersAreFree)
 	var ids []int64
 	for _, value := range values {
@@ -167,7 +168,7 @@ func (f *clientFilter) parseIDs(name string, values [][]byte) (test func(c *Clie
 		}
 	}
 	if ids == nil {
-		return nil, 0, ErrSyntax
+		return nil, 0, server.ErrSyntax
 	}
 	if f.ids == nil {
 		f.ids = map[string][]int64{}
@@ -177,20 +178,20 @@ func (f *clientFilter) parseIDs(name string, values [][]byte) (test func(c *Clie
 		all = append(f.ids[name], ids...)
 	}
 	f.ids[name] = all
-	return func(c *Client) bool { return slices.Contains(all, c.Sess.ID) }, len(ids), nil
+	return func(c *server.Client) bool { return slices.Contains(all, c.Sess.ID) }, len(ids), nil
 }
 
 func (f *clientFilter) class(value []byte) (int, error) {
-	if f.c.Ex.Table.Dialect.Has(",8.0.0") && Is(value, "primary") {
-		return classMaster, nil
+	if f.c.Ex.Table.Dialect.Has(",8.0.0") && server.Is(value, "primary") {
+		return server.ClassMaster, nil
 	}
-	return parseClass(value)
+	return server.ParseClass(value)
 }
 
 func (f *clientFilter) skip(value []byte) error {
-	f.spareMe = Is(value, "yes")
-	if !f.spareMe && !Is(value, "no") {
-		return ErrSyntax
+	f.spareMe = server.Is(value, "yes")
+	if !f.spareMe && !server.Is(value, "no") {
+		return server.ErrSyntax
 	}
 	return nil
 }
@@ -200,9 +201,9 @@ func (f *clientFilter) seconds(name string, value []byte) (int64, error) {
 	n, ok := ascii.ParseInt(value)
 	switch {
 	case !ok:
-		return 0, Errorf("ERR %s is not an integer or out of range", name)
+		return 0, server.Errorf("ERR %s is not an integer or out of range", name)
 	case n <= 0:
-		return 0, Errorf("ERR %s should be greater than 0", name)
+		return 0, server.Errorf("ERR %s should be greater than 0", name)
 	}
 	return min(n, math.MaxInt64/int64(time.Second)) * int64(time.Second), nil
 }

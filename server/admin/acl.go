@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/pubsub"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -18,22 +19,22 @@ func ACLRows() []command.Row {
 		toAll = command.RequestAllNodes | command.ResponseAllSucceeded
 	)
 	return []command.Row{
-		Row("acl|deluser", "username ...",
+		server.Row("acl|deluser", "username ...",
 			-3, flags|toAll, "server", "6.0.0",
 			"O(N) for N users",
-			"Deletes users and closes their connections.", (*Admin).aclDelUser).Hides(command.AllFrom2),
-		Row("acl|load", "",
+			"Deletes users and closes their connections.", (*State).aclDelUser).Hides(command.AllFrom2),
+		server.Row("acl|load", "",
 			2, flags, "server", "6.0.0",
 			"O(N) for N users",
-			"Replaces all users by those in the ACL file.", (*Admin).aclLoad),
-		Row("acl|save", "",
+			"Replaces all users by those in the ACL file.", (*State).aclLoad),
+		server.Row("acl|save", "",
 			2, flags|toAll, "server", "6.0.0",
 			"O(N) for N users",
-			"Writes the users to the ACL file.", (*Admin).aclSave),
-		Row("acl|setuser", "username [rule:string ...]",
+			"Writes the users to the ACL file.", (*State).aclSave),
+		server.Row("acl|setuser", "username [rule:string ...]",
 			-3, flags|toAll, "server", "6.0.0",
 			"O(N) for N rules",
-			"Creates a user, or changes one.", (*Admin).aclSetUser).Hides(command.AllFrom2),
+			"Creates a user, or changes one.", (*State).aclSetUser).Hides(command.AllFrom2),
 	}
 }
 
@@ -47,7 +48,7 @@ const (
 )
 
 // ACL SETUSER username [rule ...] (acl.c: aclCommand)
-func (a *Admin) aclSetUser(c *command.Call) error {
+func (a *State) aclSetUser(c *command.Call) error {
 	users := a.s.Ex.Users
 	rules := make([]string, len(c.Args)-3)
 	for i, arg := range c.Args[3:] {
@@ -55,7 +56,7 @@ func (a *Admin) aclSetUser(c *command.Call) error {
 	}
 	staged, err := users.Stage(string(c.Args[2]), rules)
 	if err != nil {
-		return Errorf("ERR %s", err)
+		return server.Errorf("ERR %s", err)
 	}
 	if old := users.Get(c.Args[2]); old != nil && !staged.KeepsChannels(old) {
 		a.expel(func(sess *command.Session) bool { return sess.User == old && listensBeyond(a.s.Ex.Subs, sess, staged) })
@@ -79,7 +80,7 @@ func listensBeyond(subs *pubsub.Registry[*command.Session], sess *command.Sessio
 }
 
 // ACL DELUSER username [username ...] (acl.c: aclCommand)
-func (a *Admin) aclDelUser(c *command.Call) error {
+func (a *State) aclDelUser(c *command.Call) error {
 	for _, name := range c.Args[2:] {
 		if string(name) == a.s.Ex.Users.Default.Name {
 			return errDelete
@@ -98,7 +99,7 @@ func (a *Admin) aclDelUser(c *command.Call) error {
 
 // expel closes the connections whose session is selected by which. They are logged out at once: each
 // belongs to the default user until it is closed.
-func (a *Admin) expel(which func(*command.Session) bool) {
+func (a *State) expel(which func(*command.Session) bool) {
 	for _, c := range a.s.Clients.ByAge() {
 		if !which(&c.Sess) {
 			continue
@@ -115,19 +116,19 @@ func (a *Admin) expel(which func(*command.Session) bool) {
 // ACL LOAD (acl.c: aclCommand)
 // The connections of all users but the default one are closed: the new rules may forbid what the
 // old ones allowed.
-func (a *Admin) aclLoad(c *command.Call) error {
+func (a *State) aclLoad(c *command.Call) error {
 	if a.s.Cfg.ACLFile == "" {
 		return errNoACLFile
 	}
 	if err := a.loadACLFile(); err != nil {
-		return Errorf("ERR %s", err)
+		return server.Errorf("ERR %s", err)
 	}
 	a.expel(func(sess *command.Session) bool { return sess.User != a.s.Ex.Users.Default })
 	c.OK()
 	return nil
 }
 
-func (a *Admin) loadACLFile() error {
+func (a *State) loadACLFile() error {
 	text, err := config.ReadFile(a.s.Cfg.Relative(a.s.Cfg.ACLFile), config.MostText)
 	if err != nil {
 		return fmt.Errorf("Error loading ACLs, opening file '%s': %s", a.s.Cfg.ACLFile, config.ErrorText(err))
@@ -136,7 +137,7 @@ func (a *Admin) loadACLFile() error {
 }
 
 // ACL SAVE (acl.c: aclCommand)
-func (a *Admin) aclSave(c *command.Call) error {
+func (a *State) aclSave(c *command.Call) error {
 	if a.s.Cfg.ACLFile == "" {
 		return errNoACLFile
 	}
@@ -150,7 +151,7 @@ func (a *Admin) aclSave(c *command.Call) error {
 
 // loadUsers defines the users of the configuration or of the ACL file, at the start
 // (acl.c: ACLLoadUsersAtStartup).
-func (a *Admin) loadUsers() error {
+func (a *State) loadUsers() error {
 	a.s.Ex.Users.Warn = func(text string) { a.s.Log('#', "%s", text) }
 	if err := a.defineUsers(); err != nil {
 		return err
@@ -171,7 +172,7 @@ func (a *Admin) loadUsers() error {
 
 // defineUsers defines the users of the directives "user". An error in one is reported with its
 // line.
-func (a *Admin) defineUsers() error {
+func (a *State) defineUsers() error {
 	var lines []acl.Line
 	for _, u := range a.s.Cfg.Users {
 		line := acl.Line{Name: u.Name, Words: u.Rules}

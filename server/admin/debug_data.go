@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"encoding/hex"
@@ -10,6 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rdb"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -63,12 +64,12 @@ func quicklistFields(l *store.List) string {
 
 // debugPopulate skips keys that exist. As in Redis, the new keys do not count as changes to save.
 func debugPopulate(c *command.Call, args [][]byte) error {
-	if serverOf(c).IsLoading() { // the file may have the same keys
+	if server.ServerOf(c).IsLoading() { // the file may have the same keys
 		return c.Ex.Table.ErrLoading()
 	}
 	count, ok := ascii.ParseInt(args[0])
 	if !ok || count < 0 {
-		return errPositive
+		return server.ErrPositive
 	}
 	prefix, size := "key", int64(0)
 	if len(args) > 1 {
@@ -76,7 +77,7 @@ func debugPopulate(c *command.Call, args [][]byte) error {
 	}
 	if len(args) > 2 {
 		if size, ok = ascii.ParseInt(args[2]); !ok || size < 0 {
-			return errPositive
+			return server.ErrPositive
 		}
 	}
 	dirty := c.KS.Stats.Dirty
@@ -124,7 +125,7 @@ func debugTable(c *command.Call, args [][]byte) error {
 		return store.Error("ERR Out of range database")
 	}
 	db := c.KS.DBs[id]
-	full := len(args) > 1 && Is(args[1], "full")
+	full := len(args) > 1 && server.Is(args[1], "full")
 	c.Verbatim("txt", fmt.Sprintf("[Dictionary HT]\n%s[Expires HT]\nNo hash table: %d keys are in a timing wheel\n",
 		describeChains(db.Chains(), full), db.Expires()))
 	return nil
@@ -139,7 +140,7 @@ func debugTableOfKey(c *command.Call, args [][]byte) error {
 	if all == nil {
 		return store.Error("ERR The value stored at the specified key is not represented using an hash table")
 	}
-	c.Verbatim("txt", describeChains(all, len(args) > 1 && Is(args[1], "full")))
+	c.Verbatim("txt", describeChains(all, len(args) > 1 && server.Is(args[1], "full")))
 	return nil
 }
 

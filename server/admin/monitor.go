@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"slices"
@@ -6,18 +6,19 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
 // monitors are the clients that see every command.
 type monitors struct {
-	s    *Server
-	all  []*Client
+	s    *server.Server
+	all  []*server.Client
 	line []byte // buffer for what they get
 }
 
 // MONITOR (server.c: monitorCommand)
-func (a *Admin) monitor(c *command.Call) error {
+func (a *State) monitor(c *command.Call) error {
 	if c.Ex.Depth > 0 || a.s.Running == nil { // nobody runs what is loaded from an append only file
 		return store.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
 	}
@@ -31,9 +32,9 @@ func (a *Admin) monitor(c *command.Call) error {
 	return nil
 }
 
-func (ms *monitors) leave(c *Client) {
+func (ms *monitors) leave(c *server.Client) {
 	c.Sess.Monitor = false
-	ms.all = slices.DeleteFunc(ms.all, func(m *Client) bool { return m == c })
+	ms.all = slices.DeleteFunc(ms.all, func(m *server.Client) bool { return m == c })
 	if len(ms.all) == 0 {
 		ms.s.Ex.Monitored = false
 	}

@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -16,49 +17,49 @@ import (
 func ClientRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
 	return []command.Row{
-		Row("reset", "",
+		server.Row("reset", "",
 			1,
 			command.NoScript|command.Loading|command.Stale|command.Fast|command.NoAuth|command.AllowBusy|
 				command.WhileSubscribed|command.NotQueued|command.EndsMulti,
 			"connection", "6.2.0",
 			"O(1)",
-			"Resets the state of the connection.", (*Admin).reset),
-		Row("client|info", "",
+			"Resets the state of the connection.", (*State).reset),
+		server.Row("client|info", "",
 			2, command.NoScript|command.Loading|command.Stale|command.NondeterministicOutput, "connection",
 			"6.2.0",
 			"O(1)",
-			"Describes this connection.", (*Admin).clientInfo),
-		Row("client|list", "[TYPE (client-type@5.0.0: NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id@6.2.0:integer ...] "+
+			"Describes this connection.", (*State).clientInfo),
+		server.Row("client|list", "[TYPE (client-type@5.0.0: NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id@6.2.0:integer ...] "+
 			"[USER username@,8.1.0] [ADDR addr@,8.1.0/ip:port] [LADDR laddr@,8.1.0/ip:port] "+
 			"[SKIPME (skipme@,8.1.0: YES | NO)] [MAXAGE maxage@,8.1.0:integer]"+strings.ReplaceAll(newerFilters, " | [", " ["),
 			-2, flags|command.NondeterministicOutput, "connection", "2.4.0",
 			"O(N) for N connections",
-			"Describes all connections, or those that match filters.", (*Admin).clientList),
-		Row("client|kill",
+			"Describes all connections, or those that match filters.", (*State).clientList),
+		server.Row("client|kill",
 			"(filter: old-format@-2.8.12/ip:port | (new-format: [ID client-id@2.8.12:integer] "+
 				"| [TYPE (client-type@2.8.12: NORMAL | MASTER@3.2.0 | PRIMARY@,8.0.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)] "+
 				"| [USER username] | [ADDR addr/ip:port] | [LADDR laddr@6.2.0/ip:port] | [SKIPME (skipme: YES | NO)] "+
 				"| [MAXAGE maxage@7.4.0,8.0.0:integer]"+newerFilters+") ...)",
 			-3, flags, "connection", "2.4.0",
 			"O(N) for N connections",
-			"Closes connections that match filters.", (*Admin).clientKill),
-		Row("client|pause", "timeout [mode@6.2.0: WRITE | ALL]",
+			"Closes connections that match filters.", (*State).clientKill),
+		server.Row("client|pause", "timeout [mode@6.2.0: WRITE | ALL]",
 			-3, flags, "connection", "3.0.0",
 			"O(1)",
-			"Pauses all clients, or only their writes, for some time.", (*Admin).clientPause),
-		Row("client|unpause", "",
+			"Pauses all clients, or only their writes, for some time.", (*State).clientPause),
+		server.Row("client|unpause", "",
 			2, flags, "connection", "6.2.0",
 			"O(N) for N paused clients",
-			"Ends CLIENT PAUSE.", (*Admin).clientUnpause),
-		Row("client|unblock", "client-id:integer [unblock-type: TIMEOUT | ERROR]",
+			"Ends CLIENT PAUSE.", (*State).clientUnpause),
+		server.Row("client|unblock", "client-id:integer [unblock-type: TIMEOUT | ERROR]",
 			-3, flags, "connection", "5.0.0",
 			"O(1)",
-			"Ends the wait of a blocked client.", (*Admin).clientUnblock),
+			"Ends the wait of a blocked client.", (*State).clientUnblock),
 	}
 }
 
 // RESET (networking.c: resetCommand)
-func (a *Admin) reset(c *command.Call) error {
+func (a *State) reset(c *command.Call) error {
 	sess := c.Sess
 	if a.s.Running.Sess.Replica {
 		return store.Error("ERR can only reset normal client connections")
@@ -78,14 +79,14 @@ func (a *Admin) reset(c *command.Call) error {
 }
 
 // CLIENT INFO (networking.c: clientCommand)
-func (a *Admin) clientInfo(c *command.Call) error {
-	c.Verbatim("txt", string(append(a.s.Clients.append(nil, a.s.Running), '\n')))
+func (a *State) clientInfo(c *command.Call) error {
+	c.Verbatim("txt", string(append(a.s.Clients.Append(nil, a.s.Running), '\n')))
 	return nil
 }
 
 // CLIENT LIST [TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] ... (networking.c: clientCommand)
-func (a *Admin) clientList(c *command.Call) error {
-	var list []*Client
+func (a *State) clientList(c *command.Call) error {
+	var list []*server.Client
 	switch args := c.Args[2:]; {
 	case len(args) == 0:
 		list = a.s.Clients.ByAge()
@@ -94,18 +95,18 @@ func (a *Admin) clientList(c *command.Call) error {
 		if err := f.parse(args); err != nil {
 			return err
 		}
-		list = slices.DeleteFunc(a.s.Clients.ByAge(), func(c *Client) bool { return !f.matches(c) })
-	case len(args) == 2 && Is(args[0], "type"):
-		class, err := parseClass(args[1])
+		list = slices.DeleteFunc(a.s.Clients.ByAge(), func(c *server.Client) bool { return !f.matches(c) })
+	case len(args) == 2 && server.Is(args[0], "type"):
+		class, err := server.ParseClass(args[1])
 		if err != nil {
 			return err
 		}
 		for _, other := range a.s.Clients.ByAge() {
-			if other.class() == class {
+			if other.Class() == class {
 				list = append(list, other)
 			}
 		}
-	case len(args) > 1 && Is(args[0], "id"):
+	case len(args) > 1 && server.Is(args[0], "id"):
 		for _, arg := range args[1:] {
 			id, ok := ascii.ParseInt(arg)
 			if !ok {
@@ -116,22 +117,22 @@ func (a *Admin) clientList(c *command.Call) error {
 			}
 		}
 	default:
-		return ErrSyntax
+		return server.ErrSyntax
 	}
 	text := a.text[:0]
 	for _, other := range list {
-		text = append(a.s.Clients.append(text, other), '\n')
+		text = append(a.s.Clients.Append(text, other), '\n')
 	}
 	a.reply(c, text)
 	return nil
 }
 
 // CLIENT KILL old-format | (ID client-id | ADDR addr | ...) ... (networking.c: clientCommand)
-func (a *Admin) clientKill(c *command.Call) error {
+func (a *State) clientKill(c *command.Call) error {
 	f := clientFilter{c: c, old: []string{"id", "type", "addr", "laddr", "user", "skipme"}, spareMe: true}
 	if len(c.Args) == 3 {
 		addr := string(c.Args[2])
-		f.add("addr", func(c *Client) bool { return c.Sess.Addr == addr })
+		f.add("addr", func(c *server.Client) bool { return c.Sess.Addr == addr })
 		f.spareMe = false
 		if a.kill(&f) == 0 {
 			return store.Error("ERR No such client")
@@ -149,7 +150,7 @@ func (a *Admin) clientKill(c *command.Call) error {
 // kill closes the clients that match. The caller is closed after its reply. The other sockets are
 // shut down before that reply is written: a caller that has it may rely on this. close says why
 // their descriptors stay open.
-func (a *Admin) kill(f *clientFilter) (n int) {
+func (a *State) kill(f *clientFilter) (n int) {
 	for _, c := range a.s.Clients.ByAge() {
 		if !f.matches(c) {
 			continue
@@ -169,13 +170,13 @@ func (a *Admin) kill(f *clientFilter) (n int) {
 }
 
 // CLIENT PAUSE timeout [WRITE | ALL] (networking.c: clientCommand)
-func (a *Admin) clientPause(c *command.Call) error {
+func (a *State) clientPause(c *command.Call) error {
 	kind := command.PausesAll
 	switch {
 	case len(c.Args) == 3:
-	case len(c.Args) == 4 && Is(c.Args[3], "write"):
+	case len(c.Args) == 4 && server.Is(c.Args[3], "write"):
 		kind = command.PausesWrites
-	case len(c.Args) == 4 && Is(c.Args[3], "all"):
+	case len(c.Args) == 4 && server.Is(c.Args[3], "all"):
 	case len(c.Args) == 4:
 		return store.Error("ERR CLIENT PAUSE mode must be WRITE or ALL")
 	default:
@@ -185,25 +186,25 @@ func (a *Admin) clientPause(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	a.s.Pausing.Begin(ByClient, kind, c.Ex.Clock.Timeline(c.Ex.Now.Mono)+ms*int64(time.Millisecond))
+	a.s.Pausing.Begin(server.ByClient, kind, c.Ex.Clock.Timeline(c.Ex.Now.Mono)+ms*int64(time.Millisecond))
 	c.OK()
 	return nil
 }
 
 // CLIENT UNPAUSE (networking.c: clientCommand)
-func (a *Admin) clientUnpause(c *command.Call) error {
-	a.s.Pausing.End(ByClient)
+func (a *State) clientUnpause(c *command.Call) error {
+	a.s.Pausing.End(server.ByClient)
 	c.OK()
 	return nil
 }
 
 // CLIENT UNBLOCK client-id [TIMEOUT | ERROR] (networking.c: clientCommand)
-func (a *Admin) clientUnblock(c *command.Call) error {
+func (a *State) clientUnblock(c *command.Call) error {
 	var reason error
 	switch {
 	case len(c.Args) == 3:
-	case len(c.Args) == 4 && Is(c.Args[3], "timeout"):
-	case len(c.Args) == 4 && Is(c.Args[3], "error"):
+	case len(c.Args) == 4 && server.Is(c.Args[3], "timeout"):
+	case len(c.Args) == 4 && server.Is(c.Args[3], "error"):
 		reason = store.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")
 	case len(c.Args) == 4:
 		return store.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
