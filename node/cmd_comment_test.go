@@ -23,16 +23,18 @@ func TestCommentOfACommandBeginsWithItsSyntaxAndRedisFunction(t *testing.T) {
 	t.Parallel()
 	docs := map[string]string{}
 	readComments(t, docs, "command", "../command/*.go")
-	readComments(t, docs, "server", "*.go")
-	ofServer := serverFunctions(t)
+	for _, room := range []string{"admin", "persist", "repl"} {
+		readComments(t, docs, room, "../server/"+room+"/*.go")
+	}
+	ofRooms := roomFunctions(t)
 	check := func(cmd *command.Command) {
 		if cmd.Do == nil || cmd.Group == "lab" {
 			return
 		}
 		path := strings.TrimSuffix(runtime.FuncForPC(reflect.ValueOf(cmd.Do).Pointer()).Name(), "-fm")
 		function := path[strings.LastIndexByte(path, '/')+1:]
-		if ofServer[cmd.Name] != "" {
-			function = ofServer[cmd.Name]
+		if ofRooms[cmd.Name] != "" {
+			function = ofRooms[cmd.Name]
 		}
 		require.Regexp(t, syntaxLine(cmd.Name), docs[function], "the comment of %s, which is %s", function, cmd.Name)
 	}
@@ -45,7 +47,7 @@ func TestCommentOfACommandBeginsWithItsSyntaxAndRedisFunction(t *testing.T) {
 }
 
 // readComments adds the comment of each function of a package to docs, under a name as in
-// runtime.Func: "command.get", "server.(*Server).info".
+// runtime.Func: "command.get", "admin.(*State).info".
 func readComments(t *testing.T, docs map[string]string, pkg, pattern string) {
 	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
@@ -66,11 +68,11 @@ func readComments(t *testing.T, docs map[string]string, pkg, pattern string) {
 	}
 }
 
-// serverFunctions returns the functions of commands of this package by the names of commands. row wraps
-// each in a function of its own, so they are read from the source.
-func serverFunctions(t *testing.T) map[string]string {
+// roomFunctions returns the functions of commands below server by the names of commands. server.Row wraps each in a
+// function of its own, so they are read from the source.
+func roomFunctions(t *testing.T) map[string]string {
 	functions := map[string]string{}
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("../server/*/*.go")
 	require.NoError(t, err)
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
@@ -80,8 +82,7 @@ func serverFunctions(t *testing.T) map[string]string {
 			if !ok {
 				return true
 			}
-			fn, isName := call.Fun.(*ast.Ident)
-			if !isName || fn.Name != "row" {
+			if types.ExprString(call.Fun) != "server.Row" {
 				return true
 			}
 			// LAB's rows have other arguments.
@@ -90,7 +91,7 @@ func serverFunctions(t *testing.T) map[string]string {
 			if hasName && hasMethod {
 				name, err := strconv.Unquote(literal.Value)
 				require.NoError(t, err)
-				functions[name] = "server." + types.ExprString(method)
+				functions[name] = parsed.Name.Name + "." + types.ExprString(method)
 			}
 			return true
 		})

@@ -14,9 +14,11 @@ import (
 	"github.com/miniredisd/miniredisd/internal/dialect"
 )
 
+var update = flag.Bool("update", false, "write the tables of docs/commands.md and docs/dialects.md again")
+
 const (
 	document   = "../docs/commands.md"
-	tableBegin = "<!-- commands: written by `go test ./server -run DocumentLists -update` -->\n"
+	tableBegin = "<!-- commands: written by `go test ./node -run DocumentLists -update` -->\n"
 	tableEnd   = "<!-- end of commands -->\n"
 )
 
@@ -28,12 +30,12 @@ func TestTheDocumentListsTheCommandsThereAre(t *testing.T) {
 	have, after, found := strings.Cut(rest, tableEnd)
 	require.True(t, found, "no line %q", tableEnd)
 	want := commandTables()
-	if flag.Lookup("update").Value.String() == "true" {
+	if *update {
 		require.NoError(t, os.WriteFile(document, []byte(before+tableBegin+want+tableEnd+after), 0o644))
 		return
 	}
 	require.True(t, have == want, "docs/commands.md does not match the table of commands: "+
-		"go test ./server -run DocumentLists -update")
+		"go test ./node -run DocumentLists -update")
 }
 
 // commandTables returns a Markdown table for every group.

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -16,7 +15,7 @@ import (
 )
 
 const (
-	dialectsBegin = "<!-- dialects: written by `go test ./server -run DialectsPage -update` -->\n"
+	dialectsBegin = "<!-- dialects: written by `go test ./node -run DialectsPage -update` -->\n"
 	dialectsEnd   = "<!-- end of dialects -->\n"
 )
 
@@ -32,11 +31,11 @@ func TestTheDialectsPageSaysWhatTheTablesSay(t *testing.T) {
 		have, after, found := strings.Cut(rest, dialectsEnd)
 		require.True(t, found, "no line %q", dialectsEnd)
 		want := dialectTables(in)
-		if flag.Lookup("update").Value.String() == "true" {
+		if *update {
 			require.NoError(t, os.WriteFile(path, []byte(before+dialectsBegin+want+dialectsEnd+after), 0o644))
 			continue
 		}
-		require.True(t, have == want, "%s does not match the tables: go test ./server -run DialectsPage -update", path)
+		require.True(t, have == want, "%s does not match the tables: go test ./node -run DialectsPage -update", path)
 	}
 }
 

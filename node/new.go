@@ -18,8 +18,7 @@ import (
 var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
-	return command.CommandsOf(d, admin.ClientRows(), admin.ServerRows(), persist.Rows(), repl.ReplicaRows(), repl.WaitRows(), repl.FollowRows(),
-		admin.ACLRows(), lab.Rows(), glass.Rows(), more)
+	return command.CommandsOf(d, admin.Rows(), persist.Rows(), repl.Rows(), lab.Rows(), glass.Rows(), more)
 }
 
 // New makes a server that listens. It answers nothing before Run.
@@ -128,7 +127,7 @@ func (n *node) start() error {
 			return err
 		}
 	}
-	if n.OneIf == 1 { // the process has one score
+	if n.Number == 1 { // the process has one score
 		if err := n.OOMScore.Apply(n.Cfg); err != nil {
 			n.Log('#', "%v", err) // redis-server starts all the same
 		}

@@ -125,7 +125,8 @@ func checkNodes(cfg *config.Config) error {
 	case cfg.Trace != "":
 		return fmt.Errorf("trace records one server, not %d %s: use DEBUG TRACE on the one to look at", n, what)
 	case max(cfg.Port, cfg.TLSPort)+n-1 > server.MaxPort:
-		return fmt.Errorf("%d %s from port %d on would need ports above %d", n, what, max(cfg.Port, cfg.TLSPort), server.MaxPort)
+		first := max(cfg.Port, cfg.TLSPort)
+		return fmt.Errorf("%d %s from port %d on would need ports above %d", n, what, first, server.MaxPort)
 	case n > mostNodes:
 		return fmt.Errorf("%d masters with %d replicas each are more than %d servers", cfg.Masters, cfg.Replicas, mostNodes)
 	}

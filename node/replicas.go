@@ -27,7 +27,7 @@ func prepareToReplicate(own *config.Config, number int) {
 // followMasters makes the replicas of the process follow their masters. Their links begin with Run.
 func followMasters(all []*node) error {
 	for _, n := range all {
-		if n.Group == n.OneIf {
+		if n.Group == n.Number {
 			continue
 		}
 		n.Cfg.ReplicaOf = fmt.Sprintf("%s %d", server.PeerHost, all[n.Group-1].PeerPort)

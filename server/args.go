@@ -12,8 +12,8 @@ const (
 	ErrPositive store.Error = "ERR value is out of range, must be positive"
 )
 
-// Is compares an argument with a word, whatever case the client used.
-func Is(arg []byte, word string) bool { return ascii.EqualFold(arg, word) }
+// EqualFold compares an argument with a word, whatever case the client used.
+func EqualFold(arg []byte, word string) bool { return ascii.EqualFold(arg, word) }
 
 func Errorf(format string, args ...any) error { return store.Errorf(format, args...) }
 

@@ -25,20 +25,20 @@ func (s *Server) ProcessEventsWhileBlocked() (stop bool) {
 	if err := s.Loop.HandleReady(); err != nil {
 		s.Log('#', "Looking for other clients during a script: %v", err)
 	}
-	s.Read(s.PendingReads[fresh:])
+	s.ReadClients(s.PendingReads[fresh:])
 	floor := s.Trace.Raise() // the time of commands stands still
 	s.executeInternal()
 	s.Hooks.executeReads()
 	s.ExecuteResumed()
 	s.Trace.Lower(floor)
 	if s.Parts.mayReply() {
-		s.Write()
+		s.WriteClients()
 	}
 	s.FreeClosed()
 	s.Inbox.answer()
 	each(s.Parts.inScript)
 	if s.Loop.Stopped() {
-		s.Close(script) // its client gets no reply: the script was cut off
+		s.CloseClient(script) // its client gets no reply: the script was cut off
 		return true
 	}
 	return false

@@ -160,9 +160,9 @@ func (s *Server) Adopt(fd int, addr, laddr string, isUnix bool) *Client {
 	return c
 }
 
-// Close marks c to be freed at the end of the pass. Its descriptor stays open until then, so that
+// CloseClient marks c to be freed at the end of the pass. Its descriptor stays open until then, so that
 // no new client of this pass gets the same number (networking.c: freeClientAsync).
-func (s *Server) Close(c *Client) {
+func (s *Server) CloseClient(c *Client) {
 	switch {
 	case c.Internal != nil:
 		c.Internal.End(ErrorReply(errDropped))
@@ -178,7 +178,7 @@ func (s *Server) Close(c *Client) {
 // (networking.c: unlinkClient, freeClientAsync).
 func (s *Server) Leave(c *Client) {
 	s.Ex.Leave(&c.Sess)
-	s.Close(c)
+	s.CloseClient(c)
 }
 
 // free undoes adopt and takes c out of everything that knows it (networking.c: freeClient).

@@ -169,13 +169,13 @@ func multi(s *command.Session) int64 {
 // ParseClass reads the TYPE of CLIENT KILL and CLIENT LIST.
 func ParseClass(name []byte) (class int, err error) {
 	switch {
-	case Is(name, "normal"):
+	case EqualFold(name, "normal"):
 		return config.ClassNormal, nil
-	case Is(name, "slave") || Is(name, "replica"):
+	case EqualFold(name, "slave") || EqualFold(name, "replica"):
 		return config.ClassReplica, nil
-	case Is(name, "pubsub"):
+	case EqualFold(name, "pubsub"):
 		return config.ClassPubSub, nil
-	case Is(name, "master"):
+	case EqualFold(name, "master"):
 		return ClassMaster, nil
 	}
 	return 0, Errorf("ERR Unknown client type '%s'", name)

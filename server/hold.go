@@ -79,7 +79,7 @@ func (s *Server) WatchInput(c *Client) {
 // rearm makes the loop wait for mask on c's socket, instead of from.
 func (s *Server) rearm(c *Client, from, mask reactor.Mask, handler func()) {
 	if err := s.Loop.Rewatch(c.FD, from, mask, handler); err != nil {
-		s.Close(c)
+		s.CloseClient(c)
 	}
 }
 

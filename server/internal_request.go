@@ -69,12 +69,12 @@ func (v *InternalRequest) SendTo(s *Server) {
 
 // lastAnswer is the reply of a server that has ended.
 func (in *inbox) lastAnswer() []byte {
-	return ErrorReply(Errorf("ERR LAB: %s %d has ended", in.s.Kind(), in.s.OneIf))
+	return ErrorReply(Errorf("ERR LAB: %s %d has ended", in.s.Kind(), in.s.Number))
 }
 
 // Kind is what s was at the start.
 func (s *Server) Kind() string {
-	if s.Group != s.OneIf {
+	if s.Group != s.Number {
 		return "replica"
 	}
 	return "master"

@@ -125,7 +125,7 @@ func (cs *clients) OverOutputLimit(c *Client) bool {
 	if !c.Closed {
 		cs.s.Log('#', "Client %s scheduled to be closed ASAP for overcoming of output buffer limits.", cs.Describe(c))
 		cs.s.Stats.OutputLimitClosed++
-		cs.s.Close(c)
+		cs.s.CloseClient(c)
 	}
 	return true
 }
@@ -169,7 +169,7 @@ func (s *Server) overQueryLimit(c *Client) {
 	}
 	s.Log('#', "Closing client that reached max query buffer length: %s", s.Clients.Describe(c))
 	s.Stats.QueryLimitClosed++
-	s.Close(c)
+	s.CloseClient(c)
 }
 
 // limited reports whether time alone takes a client over a limit: of silence, or of output that it
@@ -196,7 +196,7 @@ func (cs *clients) check() {
 		case c.Closed:
 		case c.idleTooLong(cs.s.Now, cs.s.Cfg.Timeout):
 			cs.s.Log('-', "Closing idle client")
-			cs.s.Close(c)
+			cs.s.CloseClient(c)
 		case c.softSince != 0:
 			cs.OverOutputLimit(c)
 		}

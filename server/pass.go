@@ -32,13 +32,13 @@ func (s *Server) readHandler(c *Client) {
 // BeforeSleep is the plan of a pass (server.c: beforeSleep). It returns how long the loop may sleep.
 func (s *Server) BeforeSleep() time.Duration {
 	s.gather()
-	s.Read(s.PendingReads)
+	s.ReadClients(s.PendingReads)
 	s.Hooks.execute()
 	s.Ex.Tracking.Broadcast()
 	if !s.Parts.mayReply() {
 		return 0 // nobody may hear of what is not on disk
 	}
-	s.Write()
+	s.WriteClients()
 	s.Clients.evict()
 	s.FreeClosed()
 	s.Inbox.answer()
@@ -91,9 +91,9 @@ func (s *Server) FreeClosed() {
 	s.Closing = s.Closing[:0]
 }
 
-// Read reads from all of these clients and parses what arrived (networking.c:
-// handleClientsWithPendingReadsUsingThreads). I/O threads may do that; read waits for the last of them.
-func (s *Server) Read(from []*Client) {
+// ReadClients reads from all of these clients and parses what arrived (networking.c:
+// handleClientsWithPendingReadsUsingThreads). I/O threads may do that; it waits for the last of them.
+func (s *Server) ReadClients(from []*Client) {
 	if len(from) == 0 {
 		return
 	}
@@ -248,11 +248,11 @@ func (s *Server) RecoverCommand(c *Client) {
 	id := int64(0)
 	if culprit != nil {
 		id = culprit.Sess.ID
-		s.Close(culprit)
+		s.CloseClient(culprit)
 	}
 	s.Log('#', "Panic while executing a command of client id=%d, which is closed: %v\n%s", id, r, debug.Stack())
 	if c != nil {
-		s.Close(c)
+		s.CloseClient(c)
 	}
 }
 
@@ -265,7 +265,7 @@ func (s *Server) finishRead(c *Client) {
 		return
 	case c.Sess.Attack:
 		s.logAttack()
-		s.Close(c)
+		s.CloseClient(c)
 	case c.Sess.CloseAfterReply:
 	case c.Wrong != "":
 		c.Out.Error("ERR " + c.Wrong.Error())

@@ -92,7 +92,7 @@ type Server struct {
 	Trace *trace.Thread // main's row, nil while nothing is recorded
 
 	NodeCount int   // how many servers this process has
-	OneIf     int   // the number of this one, from 1
+	Number    int   // the number of this one, from 1
 	Group     int   // the number of its master at the start: its own, or that of the one it follows
 	PeerPort  int   // at the start
 	names     names // of connections to come
@@ -146,7 +146,7 @@ func New(cfg *config.Config, log Log, number, nodes int, commands *command.Comma
 		return nil, err
 	}
 	s := &Server{
-		Cfg: cfg, Log: log, Clock: clock, Loop: loop, OneIf: number, NodeCount: nodes, commands: commands,
+		Cfg: cfg, Log: log, Clock: clock, Loop: loop, Number: number, NodeCount: nodes, commands: commands,
 		KS: NewKeyspace(cfg), Group: cfg.MasterOf(number), LoadsInRun: cfg.SystemFiles && !cfg.LabDisk,
 	}
 	s.Clients = clients{s: s, ByID: map[int64]*Client{}}

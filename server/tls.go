@@ -94,7 +94,7 @@ func (hs *handshakes) waits(h *handshake, room bool) {
 	})
 	if err != nil {
 		hs.giveUp(h, PlainEnd)
-		hs.logFailure(h, Reason(err))
+		hs.logFailure(h, ReasonOf(err))
 	}
 }
 
@@ -109,7 +109,7 @@ func (hs *handshakes) shaken(h *handshake, err error) {
 	hs.leavePlace(h)
 	if err != nil {
 		hs.hangUp(h)
-		hs.logFailure(h, Reason(err))
+		hs.logFailure(h, ReasonOf(err))
 		return
 	}
 	if c := hs.s.Listeners.welcome(h.fd, h.addr, h.laddr, h.tls); c != nil {

@@ -98,7 +98,7 @@ func (hs *handshakes) certificate(certFile, keyFile string) (cert tls.Certificat
 		err = errors.New(noCertificate)
 	}
 	if err != nil {
-		hs.s.Log('#', "Failed to load certificate: %s: %s", certFile, Reason(err))
+		hs.s.Log('#', "Failed to load certificate: %s: %s", certFile, ReasonOf(err))
 		return cert, false
 	}
 	keyPEM, err := config.ReadFile(keyFile, mostPEM)
@@ -106,7 +106,7 @@ func (hs *handshakes) certificate(certFile, keyFile string) (cert tls.Certificat
 		cert, err = tls.X509KeyPair(certPEM, keyPEM)
 	}
 	if err != nil {
-		hs.s.Log('#', "Failed to load private key: %s: %s", keyFile, Reason(err))
+		hs.s.Log('#', "Failed to load private key: %s: %s", keyFile, ReasonOf(err))
 		return cert, false
 	}
 	return cert, true
@@ -114,9 +114,9 @@ func (hs *handshakes) certificate(certFile, keyFile string) (cert tls.Certificat
 
 const noCertificate = "no certificate in it"
 
-// Reason returns the text of an error, without the path that the line of the log already has. An error of
+// ReasonOf returns the text of an error, without the path that the line of the log already has. An error of
 // the system looks as OpenSSL prints it.
-func Reason(err error) string {
+func ReasonOf(err error) string {
 	if errno := unix.Errno(0); errors.As(err, &errno) {
 		return fmt.Sprintf("error:8%07X:system library::%s", int(errno), config.ErrorText(errno))
 	}
@@ -141,7 +141,7 @@ func (hs *handshakes) authorities(c *config.Config) (pool *x509.CertPool, ok boo
 		}
 	}
 	if err != nil {
-		hs.s.Log('#', "Failed to configure CA certificate(s) file/directory: %s", Reason(err))
+		hs.s.Log('#', "Failed to configure CA certificate(s) file/directory: %s", ReasonOf(err))
 		return nil, false
 	}
 	return pool, true
@@ -173,7 +173,7 @@ func (hs *handshakes) readFolder(pool *x509.CertPool, dir string) error {
 		pem, err := config.ReadFile(filepath.Join(dir, name), mostPEM)
 		switch {
 		case errors.Is(err, unix.EFBIG):
-			hs.s.Log('#', "%s is not read: %s", filepath.Join(dir, name), Reason(err))
+			hs.s.Log('#', "%s is not read: %s", filepath.Join(dir, name), ReasonOf(err))
 			continue
 		case err != nil:
 			continue

@@ -124,11 +124,11 @@ func (rec *recorder) save() {
 // Debug is DEBUG TRACE. The server serves nobody while it writes a dump.
 func (rec *recorder) Debug(c *command.Call, args [][]byte) error {
 	switch {
-	case Is(args[0], "start") && len(args) == 1:
+	case EqualFold(args[0], "start") && len(args) == 1:
 		rec.start()
-	case Is(args[0], "stop") && len(args) == 1:
+	case EqualFold(args[0], "stop") && len(args) == 1:
 		rec.stop()
-	case Is(args[0], "dump") && len(args) == 2:
+	case EqualFold(args[0], "dump") && len(args) == 2:
 		if err := rec.write(string(args[1])); err != nil {
 			return asReply(err)
 		}

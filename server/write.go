@@ -22,7 +22,7 @@ func (s *Server) WantWrite(c *Client) {
 			s.PendingWrites = append(s.PendingWrites, c)
 		}
 	case c.Sess.CloseAfterReply && c.Drained():
-		s.Close(c)
+		s.CloseClient(c)
 	}
 }
 
@@ -34,9 +34,9 @@ func (s *Server) Unqueue(c *Client) {
 	}
 }
 
-// Write writes the output of all queued clients (networking.c: handleClientsWithPendingWrites). I/O threads
-// may do that; write waits for the last of them.
-func (s *Server) Write() {
+// WriteClients writes the output of all queued clients (networking.c: handleClientsWithPendingWrites). I/O threads
+// may do that; it waits for the last of them.
+func (s *Server) WriteClients() {
 	if len(s.PendingWrites) == 0 {
 		return
 	}
@@ -65,18 +65,18 @@ func (s *Server) wrote(c *Client) {
 	switch {
 	case c.Closed:
 	case c.Lost:
-		s.Close(c)
+		s.CloseClient(c)
 	case c.Sendable() > 0:
 		if c.Full {
 			return
 		}
 		if err := s.Loop.Watch(c.FD, reactor.Writable, func() { s.replyHandler(c) }); err != nil {
-			s.Close(c)
+			s.CloseClient(c)
 			return
 		}
 		c.Full = true
 	case c.Sess.CloseAfterReply && c.Drained():
-		s.Close(c)
+		s.CloseClient(c)
 	default:
 		if c.Full {
 			c.Full = false

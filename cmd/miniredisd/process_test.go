@@ -364,7 +364,7 @@ func TestASignalThatCrashesIsReported(t *testing.T) {
 		require.NoError(t, p.cmd.Process.Signal(sig))
 		p.waitFor(fmt.Sprintf("# Redis 7.2.6 crashed by signal: %d", sig))
 		p.waitFor("------ STACK TRACE ------")
-		p.waitFor("server.Nodes.Run")
+		p.waitFor("node.Nodes.Run")
 		require.NotEqual(t, 0, p.exit())
 	}
 }

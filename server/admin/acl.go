@@ -12,8 +12,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// ACLRows are the subcommands of ACL that change users. A change may close connections.
-func ACLRows() []command.Row {
+// aclRows are the subcommands of ACL that change users. A change may close connections.
+func aclRows() []command.Row {
 	const (
 		flags = command.Admin | command.NoScript | command.Loading | command.Stale
 		toAll = command.RequestAllNodes | command.ResponseAllSucceeded

@@ -13,8 +13,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// ClientRows are the commands of group connection that concern other clients than the caller.
-func ClientRows() []command.Row {
+// clientRows are the commands of group connection that concern other clients than the caller.
+func clientRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
 	return []command.Row{
 		server.Row("reset", "",
@@ -29,8 +29,8 @@ func ClientRows() []command.Row {
 			"6.2.0",
 			"O(1)",
 			"Describes this connection.", (*State).clientInfo),
-		server.Row("client|list", "[TYPE (client-type@5.0.0: NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id@6.2.0:integer ...] "+
-			"[USER username@,8.1.0] [ADDR addr@,8.1.0/ip:port] [LADDR laddr@,8.1.0/ip:port] "+
+		server.Row("client|list", "[TYPE (client-type@5.0.0: NORMAL | MASTER | REPLICA | PUBSUB)] "+
+			"[ID client-id@6.2.0:integer ...] [USER username@,8.1.0] [ADDR addr@,8.1.0/ip:port] [LADDR laddr@,8.1.0/ip:port] "+
 			"[SKIPME (skipme@,8.1.0: YES | NO)] [MAXAGE maxage@,8.1.0:integer]"+strings.ReplaceAll(newerFilters, " | [", " ["),
 			-2, flags|command.NondeterministicOutput, "connection", "2.4.0",
 			"O(N) for N connections",
@@ -96,7 +96,7 @@ func (a *State) clientList(c *command.Call) error {
 			return err
 		}
 		list = slices.DeleteFunc(a.s.Clients.ByAge(), func(c *server.Client) bool { return !f.matches(c) })
-	case len(args) == 2 && server.Is(args[0], "type"):
+	case len(args) == 2 && server.EqualFold(args[0], "type"):
 		class, err := server.ParseClass(args[1])
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func (a *State) clientList(c *command.Call) error {
 				list = append(list, other)
 			}
 		}
-	case len(args) > 1 && server.Is(args[0], "id"):
+	case len(args) > 1 && server.EqualFold(args[0], "id"):
 		for _, arg := range args[1:] {
 			id, ok := ascii.ParseInt(arg)
 			if !ok {
@@ -174,9 +174,9 @@ func (a *State) clientPause(c *command.Call) error {
 	kind := command.PausesAll
 	switch {
 	case len(c.Args) == 3:
-	case len(c.Args) == 4 && server.Is(c.Args[3], "write"):
+	case len(c.Args) == 4 && server.EqualFold(c.Args[3], "write"):
 		kind = command.PausesWrites
-	case len(c.Args) == 4 && server.Is(c.Args[3], "all"):
+	case len(c.Args) == 4 && server.EqualFold(c.Args[3], "all"):
 	case len(c.Args) == 4:
 		return store.Error("ERR CLIENT PAUSE mode must be WRITE or ALL")
 	default:
@@ -203,8 +203,8 @@ func (a *State) clientUnblock(c *command.Call) error {
 	var reason error
 	switch {
 	case len(c.Args) == 3:
-	case len(c.Args) == 4 && server.Is(c.Args[3], "timeout"):
-	case len(c.Args) == 4 && server.Is(c.Args[3], "error"):
+	case len(c.Args) == 4 && server.EqualFold(c.Args[3], "timeout"):
+	case len(c.Args) == 4 && server.EqualFold(c.Args[3], "error"):
 		reason = store.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")
 	case len(c.Args) == 4:
 		return store.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")

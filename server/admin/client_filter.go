@@ -79,7 +79,9 @@ func (f *clientFilter) parse(args [][]byte) error {
 }
 
 // test returns the test of a filter, nil for SKIPME, and the number of its values. full is its name with NOT.
-func (f *clientFilter) test(name, full string, values [][]byte) (test func(c *server.Client) bool, used int, err error) {
+func (f *clientFilter) test(
+	name, full string, values [][]byte,
+) (test func(c *server.Client) bool, used int, err error) {
 	text := string(values[0])
 	same := func(of func(c *server.Client) string) (func(c *server.Client) bool, int, error) {
 		return func(c *server.Client) bool { return text != "" && of(c) == text }, 1, nil
@@ -182,15 +184,15 @@ func (f *clientFilter) parseIDs(name string, values [][]byte) (test func(c *serv
 }
 
 func (f *clientFilter) class(value []byte) (int, error) {
-	if f.c.Ex.Table.Dialect.Has(",8.0.0") && server.Is(value, "primary") {
+	if f.c.Ex.Table.Dialect.Has(",8.0.0") && server.EqualFold(value, "primary") {
 		return server.ClassMaster, nil
 	}
 	return server.ParseClass(value)
 }
 
 func (f *clientFilter) skip(value []byte) error {
-	f.spareMe = server.Is(value, "yes")
-	if !f.spareMe && !server.Is(value, "no") {
+	f.spareMe = server.EqualFold(value, "yes")
+	if !f.spareMe && !server.EqualFold(value, "no") {
 		return server.ErrSyntax
 	}
 	return nil

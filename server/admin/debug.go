@@ -14,44 +14,44 @@ import (
 
 func (a *State) debugCommands() []server.DebugCommand {
 	return []server.DebugCommand{
-		{Name: "config-rewrite-force-all", Syntax: "",
-			Summary: "Rewrites the configuration file with all directives, including defaults.", Least: 0, Most: 0, Do: a.rewriteAll},
-		{Name: "digest", Syntax: "",
-			Summary: "Returns a hash of all keys and values, the same one as Redis.", Least: 0, Most: 0, Do: debugDigest},
-		{Name: "digest-value", Syntax: "[<key> ...]",
-			Summary: "Returns such a hash for the value of each key.", Least: 0, Most: server.ManyArguments, Do: debugDigestValue},
-		{Name: "error", Syntax: "<text>",
-			Summary: "Returns the text as an error.", Least: 1, Most: 1, Do: debugError},
-		{Name: "htstats", Syntax: "<dbid> [full]",
-			Summary: "Describes the hash table for the keys of a database.", Least: 1, Most: 2, Do: debugTable},
-		{Name: "htstats-key", Syntax: "<key> [full]",
-			Summary: "Describes the hash table of a value.", Least: 1, Most: 2, Do: debugTableOfKey},
-		{Name: "log", Syntax: "<text>",
-			Summary: "Writes a line to the log.", Least: 1, Most: 1, Do: a.debugLog},
-		{Name: "object", Syntax: "<key>",
-			Summary: "Describes how a value is stored.", Least: 1, Most: 2, Do: debugObject},
-		{Name: "pause-cron", Syntax: "<0|1>",
-			Summary: "Stops or continues the periodic tasks of the server.", Least: 1, Most: 1, Do: a.pauseCron},
-		{Name: "populate", Syntax: "<count> [<prefix>] [<size>]",
-			Summary: "Creates string keys.", Least: 1, Most: 3, Do: debugPopulate},
-		{Name: "protocol", Syntax: "<type>",
-			Summary: "Returns a value of that RESP type.", Least: 1, Most: 1, Do: debugProtocol},
-		{Name: "quicklist-packed-threshold", Syntax: "<size>",
-			Summary: "Puts list elements of at least this size into nodes of their own; 0 means 1gb.", Least: 1, Most: 1, Do: debugPackedThreshold},
+		{Name: "config-rewrite-force-all", Do: a.rewriteAll,
+			Summary: "Rewrites the configuration file with all directives, including defaults."},
+		{Name: "digest", Do: debugDigest,
+			Summary: "Returns a hash of all keys and values, the same one as Redis."},
+		{Name: "digest-value", Syntax: "[<key> ...]", Most: server.ManyArguments, Do: debugDigestValue,
+			Summary: "Returns such a hash for the value of each key."},
+		{Name: "error", Syntax: "<text>", Least: 1, Most: 1, Do: debugError,
+			Summary: "Returns the text as an error."},
+		{Name: "htstats", Syntax: "<dbid> [full]", Least: 1, Most: 2, Do: debugTable,
+			Summary: "Describes the hash table for the keys of a database."},
+		{Name: "htstats-key", Syntax: "<key> [full]", Least: 1, Most: 2, Do: debugTableOfKey,
+			Summary: "Describes the hash table of a value."},
+		{Name: "log", Syntax: "<text>", Least: 1, Most: 1, Do: a.debugLog,
+			Summary: "Writes a line to the log."},
+		{Name: "object", Syntax: "<key>", Least: 1, Most: 2, Do: debugObject,
+			Summary: "Describes how a value is stored."},
+		{Name: "pause-cron", Syntax: "<0|1>", Least: 1, Most: 1, Do: a.pauseCron,
+			Summary: "Stops or continues the periodic tasks of the server."},
+		{Name: "populate", Syntax: "<count> [<prefix>] [<size>]", Least: 1, Most: 3, Do: debugPopulate,
+			Summary: "Creates string keys."},
+		{Name: "protocol", Syntax: "<type>", Least: 1, Most: 1, Do: debugProtocol,
+			Summary: "Returns a value of that RESP type."},
+		{Name: "quicklist-packed-threshold", Syntax: "<size>", Least: 1, Most: 1, Do: debugPackedThreshold,
+			Summary: "Puts list elements of at least this size into nodes of their own; 0 means 1gb."},
 		{Name: "replybuffer", Syntax: "<PEAK-RESET-TIME <NEVER|RESET|milliseconds>|RESIZING <0|1>>",
-			Summary: "Does nothing: idle clients have no reply buffer.", Least: 2, Most: 2, Do: debugReplyBuffer},
-		{Name: "set-active-expire", Syntax: "<0|1>",
-			Summary: "Stops or continues the deletion of expired keys that no command accesses.", Least: 1, Most: 1, Do: a.activeExpire},
-		{Name: "set-disable-deny-scripts", Syntax: "<0|1>",
-			Summary: "Allows or denies in scripts commands that are not for scripts.", Least: 1, Most: 1, Do: debugDenyScripts},
-		{Name: "set-skip-checksum-validation", Syntax: "<0|1>",
-			Summary: "Makes RESTORE accept or refuse payloads with a wrong checksum.", Least: 1, Most: 1, Do: debugSkipChecksum},
-		{Name: "sleep", Syntax: "<seconds>",
-			Summary: "Blocks the server for some seconds.", Least: 1, Most: 1, Do: debugSleep},
-		{Name: "stringmatch-len", Syntax: "<length> <pattern>",
-			Summary: "Matches a pattern against a string of that many 'a'.", Least: 2, Most: 2, Do: debugMatch},
-		{Name: "trace", Syntax: "<START|STOP|DUMP path>",
-			Summary: "Records what each thread does. DUMP writes a file for Perfetto or chrome://tracing.", Least: 1, Most: 2, Do: a.s.Recorder.Debug},
+			Least: 2, Most: 2, Do: debugReplyBuffer, Summary: "Does nothing: idle clients have no reply buffer."},
+		{Name: "set-active-expire", Syntax: "<0|1>", Least: 1, Most: 1, Do: a.activeExpire,
+			Summary: "Stops or continues the deletion of expired keys that no command accesses."},
+		{Name: "set-disable-deny-scripts", Syntax: "<0|1>", Least: 1, Most: 1, Do: debugDenyScripts,
+			Summary: "Allows or denies in scripts commands that are not for scripts."},
+		{Name: "set-skip-checksum-validation", Syntax: "<0|1>", Least: 1, Most: 1, Do: debugSkipChecksum,
+			Summary: "Makes RESTORE accept or refuse payloads with a wrong checksum."},
+		{Name: "sleep", Syntax: "<seconds>", Least: 1, Most: 1, Do: debugSleep,
+			Summary: "Blocks the server for some seconds."},
+		{Name: "stringmatch-len", Syntax: "<length> <pattern>", Least: 2, Most: 2, Do: debugMatch,
+			Summary: "Matches a pattern against a string of that many 'a'."},
+		{Name: "trace", Syntax: "<START|STOP|DUMP path>", Least: 1, Most: 2, Do: a.s.Recorder.Debug,
+			Summary: "Records what each thread does. DUMP writes a file for Perfetto or chrome://tracing."},
 	}
 }
 
@@ -61,14 +61,14 @@ func (a *State) debug(c *command.Call) error {
 	args := c.Args[2:]
 	for i := range cmds {
 		d := &cmds[i]
-		if server.Is(c.Args[1], d.Name) && len(args) >= d.Least && len(args) <= d.Most {
+		if server.EqualFold(c.Args[1], d.Name) && len(args) >= d.Least && len(args) <= d.Most {
 			return d.Do(c, args)
 		}
 	}
 	if why := debugRefusal(c.Args[1]); why != "" {
 		return store.Error("ERR DEBUG " + strings.ToUpper(string(c.Args[1])) + " is not supported: " + why)
 	}
-	if !server.Is(c.Args[1], "help") || len(args) > 0 {
+	if !server.EqualFold(c.Args[1], "help") || len(args) > 0 {
 		return c.SubcommandSyntax()
 	}
 	c.Array(2*len(cmds) + 1)
@@ -136,7 +136,7 @@ func (a *State) pauseCron(c *command.Call, args [][]byte) error {
 }
 
 func debugReplyBuffer(c *command.Call, args [][]byte) error {
-	if !server.Is(args[0], "peak-reset-time") && !server.Is(args[0], "resizing") {
+	if !server.EqualFold(args[0], "peak-reset-time") && !server.EqualFold(args[0], "resizing") {
 		return c.SubcommandSyntax()
 	}
 	c.OK()

@@ -83,8 +83,9 @@ func (a *State) reply(c *command.Call, text []byte) {
 
 func wanted(sec *section, names [][]byte) bool {
 	for _, name := range names {
-		all := server.Is(name, "all") || server.Is(name, "everything")
-		if server.Is(name, sec.name) || all && sec.name != debugSection || server.Is(name, "default") && sec.byDefault {
+		all := server.EqualFold(name, "all") || server.EqualFold(name, "everything")
+		byDefault := server.EqualFold(name, "default") && sec.byDefault
+		if server.EqualFold(name, sec.name) || all && sec.name != debugSection || byDefault {
 			return true
 		}
 	}

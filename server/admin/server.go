@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"slices"
+
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -32,8 +34,11 @@ func (a *State) Part() server.Part {
 	}
 }
 
-// ServerRows are the commands of group server that concern the whole server.
-func ServerRows() []command.Row {
+// Rows are the commands that see clients, or the server itself.
+func Rows() []command.Row { return slices.Concat(clientRows(), serverRows(), aclRows()) }
+
+// serverRows are the commands of group server that concern the whole server.
+func serverRows() []command.Row {
 	const (
 		flags = command.Admin | command.NoScript | command.Loading | command.Stale
 		stats = command.Loading | command.Stale

@@ -79,7 +79,7 @@ func New(l *lab.State, clock *clock.Clock) *State {
 	v.view = glass.New(s.Recorder.Rows, glass.Options{
 		Hello: glass.Hello{
 			Version: version.Version, Seed: s.Cfg.Seed, Exec: s.Cfg.Exec, Multiplexer: s.Cfg.Multiplexer,
-			Master: s.OneIf, Masters: s.NodeCount, Replicas: s.Cfg.Replicas, Appends: s.Cfg.AppendOnly,
+			Master: s.Number, Masters: s.NodeCount, Replicas: s.Cfg.Replicas, Appends: s.Cfg.AppendOnly,
 		},
 		Snapshot: v.snapshot, Summary: v.summary, Stood: v.stood,
 		Keys: v.keysOf, Name: v.nameOf, Match: store.MatchPattern,

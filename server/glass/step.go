@@ -22,6 +22,7 @@ import (
 //
 // takes also opens the gate for LAB RESET, LAB CRASH and SHUTDOWN, which the loop has to execute.
 
+// Rows are LAB STEP and LAB RECORD.
 func Rows() []command.Row {
 	const onlyLooks = "O(1)"
 	return []command.Row{

@@ -140,7 +140,7 @@ func (l *State) advance(m *move) {
 	}
 	l.Ex.Tracking.Broadcast()
 	if l.Persist.Flush() {
-		l.Write() // the reply comes after everything that happened on the way
+		l.WriteClients() // the reply comes after everything that happened on the way
 	}
 	c := l.Clients.WithID(m.id)
 	if c != nil && !c.Closed && c.Sess.Hold == command.Blocked && c.Sess.Commands == m.request {
@@ -221,7 +221,7 @@ func (l *State) executeAndRead(c *server.Client) {
 	if c.Closed || c.Stopped() || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.Sess.CloseAfterReply {
 		return
 	}
-	l.Read([]*server.Client{c})
+	l.ReadClients([]*server.Client{c})
 	l.ExecuteClient(c)
 }
 

@@ -174,10 +174,10 @@ func (l *State) crash() {
 		return
 	}
 	l.Log('*', "LAB CRASH: all connections are reset, and the server has started again")
-	l.Write()
+	l.WriteClients()
 	for _, c := range end.by {
 		if !c.Closed && Of(c).relay == nil { // the reply of a relay comes later
-			l.Close(c)
+			l.CloseClient(c)
 		}
 	}
 	l.FreeClosed()

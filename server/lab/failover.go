@@ -109,7 +109,7 @@ func (f *failing) choose(group []nodeState) (*nodeState, error) {
 	}
 	return slices.MinFunc(fit, func(a, b *nodeState) int {
 		return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(b.offset, a.offset),
-			cmp.Compare(a.s.OneIf, b.s.OneIf))
+			cmp.Compare(a.s.Number, b.s.Number))
 	}), nil
 }
 

@@ -65,7 +65,7 @@ func (l *State) nodes() (all []*State) {
 // neighbour returns another node of the process, nil if none has this address.
 func (l *State) neighbour(host string, port int) *State {
 	if peer := repl.PeerAt(l.Role, host, port); peer != nil {
-		return l.All[peer.OneIf-1]
+		return l.All[peer.Number-1]
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (l *State) hearLinks() {
 	for _, c := range l.Replicas.All {
 		from, rep := repl.PeerOf(c), repl.ReplicaOf(c)
 		if from != nil && l.Ex.Now.Mono-rep.Told < linkSilence && !c.Muted && !l.holdsStream(c) &&
-			!l.All[from.OneIf-1].linkCut.Load() {
+			!l.All[from.Number-1].linkCut.Load() {
 			rep.Heard = l.Replicas.Now()
 		}
 	}
@@ -96,7 +96,7 @@ func (l *State) effect() int64 {
 // numberAt returns the number of the node with a port, 0 if it is none of this process.
 func (l *State) numberAt(port int) int {
 	if peer := l.neighbour(server.PeerHost, port); peer != nil {
-		return peer.OneIf
+		return peer.Number
 	}
 	return 0
 }
@@ -151,7 +151,7 @@ func (l *State) node() *lab.Node {
 	if l.Cfg.Replicas == 0 {
 		return nil
 	}
-	n := &lab.Node{Node: l.OneIf, Nodes: l.NodeCount, Port: l.PeerPort, Role: "master",
+	n := &lab.Node{Node: l.Number, Nodes: l.NodeCount, Port: l.PeerPort, Role: "master",
 		ReplID: l.Replicas.Stream.ID, Offset: l.Replicas.Stream.Offset}
 	if l.Follow.Host != "" {
 		n.Role, n.ReplID, n.Offset = "replica", l.Replicas.Stream.ID, l.Replicas.Stream.Offset

@@ -35,8 +35,8 @@ func MaintRows() []command.Row {
 // CLIENT MAINT_NOTIFICATIONS ON | OFF [MOVING-ENDPOINT-TYPE type]
 func maintNotifications(_ *server.Server, c *command.Call) error {
 	switch {
-	case !server.Is(c.Args[2], "on") && !server.Is(c.Args[2], "off"),
-		len(c.Args) != 3 && (len(c.Args) != 5 || !server.Is(c.Args[3], "moving-endpoint-type")):
+	case !server.EqualFold(c.Args[2], "on") && !server.EqualFold(c.Args[2], "off"),
+		len(c.Args) != 3 && (len(c.Args) != 5 || !server.EqualFold(c.Args[3], "moving-endpoint-type")):
 		return server.ErrSyntax
 	}
 	c.OK()

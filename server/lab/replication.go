@@ -111,7 +111,7 @@ func (l *State) brake(c *command.Call, args [][]byte, b brake) error {
 		switch now := l.brakeOf(other); {
 		case port != 0 && portOf(other) != port || !getsKeys:
 		case now.held:
-			l.Close(other) // it comes again, and is refused
+			l.CloseClient(other) // it comes again, and is refused
 		case other.Withheld:
 			l.sendKeys(other, now.late)
 		}

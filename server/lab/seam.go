@@ -139,7 +139,7 @@ func (l *State) serveOthersOfLab() (stop bool) {
 		}
 	default:
 		l.Running.Ending = server.ResetEnd
-		l.Close(l.Running)
+		l.CloseClient(l.Running)
 		l.Deferred = slices.Insert(l.Deferred, 0, l.crash)
 		l.Loop.Post(func() {}) // requests of the program around may be left for the next pass
 		return true

@@ -151,7 +151,7 @@ func (n *nodeState) write(w *resp.Writer) {
 		role = ""
 	}
 	w.Map(8)
-	w.IntField("node", int64(n.s.OneIf))
+	w.IntField("node", int64(n.s.Number))
 	w.IntField("port", int64(n.s.PeerPort))
 	w.IntField("master", int64(n.s.Group))
 	w.TextField("state", n.name())

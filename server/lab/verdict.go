@@ -46,9 +46,9 @@ const (
 func (l *State) verdict(c *command.Call) error {
 	form, pattern, args := verdictWords, "*", c.Args[2:]
 	var in words.Language
-	if len(args) > 0 && (server.Is(args[0], "svg") || server.Is(args[0], "page")) {
+	if len(args) > 0 && (server.EqualFold(args[0], "svg") || server.EqualFold(args[0], "page")) {
 		form, args = verdictForm(labVerb(args[0])), args[1:]
-		if len(args) > 1 && server.Is(args[0], "lang") {
+		if len(args) > 1 && server.EqualFold(args[0], "lang") {
 			in, args = words.Language(args[1]), args[2:]
 			if !in.Known() {
 				return labError("verdict", "the language is en or zh, not '%s'", printable([]byte(in)))

@@ -36,9 +36,9 @@ const (
 // SCHEDULE waits for the end of an AOF rewrite.
 func (p *Files) bgsave(c *command.Call) error {
 	switch {
-	case len(c.Args) == 2 && server.Is(c.Args[1], "cancel") && c.Cmd.Offers("cancel"):
+	case len(c.Args) == 2 && server.EqualFold(c.Args[1], "cancel") && c.Cmd.Offers("cancel"):
 		return p.cancel(c)
-	case len(c.Args) > 2 || len(c.Args) == 2 && !server.Is(c.Args[1], "schedule"):
+	case len(c.Args) > 2 || len(c.Args) == 2 && !server.EqualFold(c.Args[1], "schedule"):
 		return server.ErrSyntax
 	case p.Background.snapshot != nil:
 		return errSaving

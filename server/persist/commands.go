@@ -5,6 +5,7 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 )
 
+// Rows are the commands that save the data, and SHUTDOWN.
 func Rows() []command.Row {
 	const admin = command.Admin | command.NoScript
 	return []command.Row{

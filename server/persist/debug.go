@@ -12,12 +12,12 @@ import (
 // debug are the subcommands of DEBUG that concern the files.
 func (p *Files) debug() []server.DebugCommand {
 	return []server.DebugCommand{
-		{Name: "aof-flush-sleep", Syntax: "<microseconds>",
-			Summary: "Makes the server sleep before each write to the append only file.", Least: 1, Most: 1, Do: p.AOF.slowFlush},
-		{Name: "loadaof", Syntax: "",
-			Summary: "Deletes all keys and loads the append only file again.", Least: 0, Most: 0, Do: p.AOF.loadAgain},
-		{Name: "reload", Syntax: "[MERGE] [NOFLUSH] [NOSAVE]",
-			Summary: "Saves all keys and functions to the RDB file, deletes them and loads them again.", Least: 0, Most: 3, Do: p.reload},
+		{Name: "aof-flush-sleep", Syntax: "<microseconds>", Least: 1, Most: 1, Do: p.AOF.slowFlush,
+			Summary: "Makes the server sleep before each write to the append only file."},
+		{Name: "loadaof", Do: p.AOF.loadAgain,
+			Summary: "Deletes all keys and loads the append only file again."},
+		{Name: "reload", Syntax: "[MERGE] [NOFLUSH] [NOSAVE]", Most: 3, Do: p.reload,
+			Summary: "Saves all keys and functions to the RDB file, deletes them and loads them again."},
 	}
 }
 

@@ -31,7 +31,8 @@ func (p *Files) info(r *server.Report) {
 	if a.rewrite.failed {
 		rewriteStatus = "err"
 	}
-	r.Fields("loading", server.OneIf(p.s.IsLoading()), "async_loading", server.OneIf(p.s.Ex.Refusals.Has(command.LoadsAside)),
+	r.Fields("loading", server.OneIf(p.s.IsLoading()),
+		"async_loading", server.OneIf(p.s.Ex.Refusals.Has(command.LoadsAside)),
 		"current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
 		"current_save_keys_total", all,
@@ -51,7 +52,8 @@ func (p *Files) info(r *server.Report) {
 		if a.Writer != nil {
 			st = a.Writer.State()
 		}
-		r.Fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", server.OneIf(a.rewrite.isWanted),
+		r.Fields("aof_current_size", a.size(), "aof_base_size", a.base,
+			"aof_pending_rewrite", server.OneIf(a.rewrite.isWanted),
 			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", server.OneIf(st.Syncing), "aof_delayed_fsync", st.Delayed)
 	}
 	if p.s.IsLoading() {

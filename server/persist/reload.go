@@ -25,11 +25,11 @@ func (p *Files) reload(c *command.Call, options [][]byte) error {
 	save, flush, merge := true, true, false
 	for _, option := range options {
 		switch {
-		case server.Is(option, "merge"):
+		case server.EqualFold(option, "merge"):
 			merge = true
-		case server.Is(option, "noflush"):
+		case server.EqualFold(option, "noflush"):
 			flush = false
-		case server.Is(option, "nosave"):
+		case server.EqualFold(option, "nosave"):
 			save = false
 		default:
 			return errReloadOption

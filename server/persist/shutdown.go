@@ -41,13 +41,14 @@ type Stopping struct {
 
 // Part is the place of an end that waits in a pass.
 func (e *Stopping) Part() server.Part {
-	return server.Part{Self: e, Advance: e.advance, InScript: e.advance, Terminate: e.terminate, Info: map[string]func(r *server.Report){
-		"shutdown_in_milliseconds": func(r *server.Report) {
+	return server.Part{
+		Self: e, Advance: e.advance, InScript: e.advance, Terminate: e.terminate,
+		Info: map[string]func(r *server.Report){"shutdown_in_milliseconds": func(r *server.Report) {
 			if e.On {
 				r.Fields("shutdown_in_milliseconds", (e.until-e.s.Now)/1e6)
 			}
-		},
-	}}
+		}},
+	}
 }
 
 // terminate makes the loop obey a signal. Any goroutine may call it.
@@ -65,15 +66,15 @@ func (e *Stopping) shutdown(c *command.Call) error {
 	abort := false
 	for _, arg := range c.Args[1:] {
 		switch {
-		case server.Is(arg, "save"):
+		case server.EqualFold(arg, "save"):
 			how.save = true
-		case server.Is(arg, "nosave"):
+		case server.EqualFold(arg, "nosave"):
 			how.nosave = true
-		case server.Is(arg, "abort"):
+		case server.EqualFold(arg, "abort"):
 			abort = true
-		case server.Is(arg, "now"):
+		case server.EqualFold(arg, "now"):
 			how.now = true
-		case server.Is(arg, "force"):
+		case server.EqualFold(arg, "force"):
 			how.force = true
 		default:
 			return server.ErrSyntax

@@ -85,7 +85,7 @@ func (r *replicas) reset() {
 // closeAll closes all replicas (replication.c: disconnectSlaves).
 func (r *replicas) closeAll() {
 	for _, c := range r.All {
-		r.s.Close(c)
+		r.s.CloseClient(c)
 	}
 }
 
@@ -154,10 +154,10 @@ func (r *replicas) restore(from rdb.Replication) (goesOn bool) {
 // debug are the subcommands of DEBUG that concern the stream.
 func (r *replicas) debug() []server.DebugCommand {
 	return []server.DebugCommand{
-		{Name: "change-repl-id", Syntax: "",
-			Summary: "Gives the history a new ID, so that no replica can go on.", Least: 0, Most: 0, Do: r.changeID},
-		{Name: "replicate", Syntax: "<argument> [<argument> ...]",
-			Summary: "Sends a request to the replicas, as it is.", Least: 1, Most: server.ManyArguments, Do: r.replicate},
+		{Name: "change-repl-id", Do: r.changeID,
+			Summary: "Gives the history a new ID, so that no replica can go on."},
+		{Name: "replicate", Syntax: "<argument> [<argument> ...]", Least: 1, Most: server.ManyArguments, Do: r.replicate,
+			Summary: "Sends a request to the replicas, as it is."},
 	}
 }
 

@@ -46,7 +46,7 @@ type following struct {
 // replPeriod is how often a replica acknowledges, and looks at its link (replication.c: replicationCron).
 const replPeriod = time.Second
 
-func FollowRows() []command.Row {
+func followRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Stale | command.NoAsyncLoading
 	const syntax = "(args: (host-port: host port:integer) | (no-one: NO ONE))"
 	return []command.Row{
@@ -78,7 +78,7 @@ func (f *following) replicaOf(c *command.Call) error {
 	if f.s.Failover.State != NoFailover {
 		return errFailingOver
 	}
-	if server.Is(c.Args[1], "no") && server.Is(c.Args[2], "one") {
+	if server.EqualFold(c.Args[1], "no") && server.EqualFold(c.Args[2], "one") {
 		if f.Host != "" {
 			f.Promote()
 			f.s.Log('*', "MASTER MODE enabled (user request from '%s')", by)

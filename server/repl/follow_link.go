@@ -267,7 +267,7 @@ func (f *following) hangUp() {
 	f.s.Link.Down()
 	f.db, f.partial = l.Client.Sess.DB, nil
 	f.s.Ex.EndTransaction(&l.Client.Sess) // the master sends it again
-	f.s.Close(l.Client)
+	f.s.CloseClient(l.Client)
 	f.downSince = f.s.Persist.Unix()
 	f.configure()
 }

@@ -232,8 +232,8 @@ func (f *following) execute(l *link, args [][]byte) {
 	defer f.s.RecoverCommand(c)
 	switch {
 	case len(args) == 0:
-	case server.Is(args[0], "replconf"):
-		if len(args) > 1 && server.Is(args[1], "getack") {
+	case server.EqualFold(args[0], "replconf"):
+		if len(args) > 1 && server.EqualFold(args[1], "getack") {
 			f.acknowledge(l)
 		}
 	default:

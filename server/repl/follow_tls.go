@@ -61,7 +61,7 @@ func (f *following) shakeOn(l *link) {
 	switch {
 	case sh.turn:
 	case sh.over && sh.err != nil:
-		f.fail('#', "Error condition on socket for SYNC: "+server.Reason(sh.err))
+		f.fail('#', "Error condition on socket for SYNC: "+server.ReasonOf(sh.err))
 	case sh.over:
 		l.Shaking = nil
 		f.greet(l)

@@ -189,7 +189,7 @@ func (r *replicas) handTo(c *server.Client) {
 		r.s.Log('#', "Replica generated a reply to command '%s', disconnecting it: %s", c.Sess.Last.Name,
 			r.s.Clients.Describe(c))
 		c.Out.Buf = c.Out.Buf[:0]
-		r.s.Close(c)
+		r.s.CloseClient(c)
 		return
 	}
 	switch {
@@ -267,7 +267,7 @@ func (r *replicas) Look() {
 		case c.Withheld:
 			r.hearten(c)
 		case r.isLate(c):
-			r.s.Close(c)
+			r.s.CloseClient(c)
 		case ReplicaOf(c).State == waitsForStart || ReplicaOf(c).State == waitsForEnd && !r.sync.isStreamed():
 			r.tell(c, "\n") // the replica sees that its master is there
 		}
@@ -289,7 +289,7 @@ func (r *replicas) hearten(c *server.Client) {
 	c.Interject("\n")
 	r.s.CountTraffic(c)
 	if c.Lost {
-		r.s.Close(c)
+		r.s.CloseClient(c)
 	}
 }
 

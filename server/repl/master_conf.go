@@ -9,7 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-func ReplicaRows() []command.Row {
+func replicaRows() []command.Row {
 	const link = command.Admin | command.NoScript | command.NoAsyncLoading | command.NoMulti
 	return []command.Row{
 		server.Row("sync", "",
@@ -45,10 +45,10 @@ func (r *replicas) replconf(c *command.Call) error {
 	rep := r.of(me)
 	for i := 1; i < len(c.Args); i += 2 {
 		switch name := c.Args[i]; {
-		case server.Is(name, "ack"):
+		case server.EqualFold(name, "ack"):
 			r.heard(me, c.Args[i+1:])
 			return nil
-		case server.Is(name, "getack"): // it asks a replica
+		case server.EqualFold(name, "getack"): // it asks a replica
 			return nil
 		default:
 			if err := rep.set(r.s.Server, name, c.Args[i+1]); err != nil {
@@ -66,23 +66,23 @@ const hostMax = 255
 // set takes an option of REPLCONF.
 func (rep *replica) set(s *server.Server, name, value []byte) error {
 	switch {
-	case server.Is(name, "listening-port"):
+	case server.EqualFold(name, "listening-port"):
 		port, ok := ascii.ParseInt(value)
 		if !ok {
 			return store.ErrNotInt
 		}
 		rep.Port = port
-	case server.Is(name, "ip-address"):
+	case server.EqualFold(name, "ip-address"):
 		if len(value) > hostMax {
 			return server.Errorf("ERR REPLCONF ip-address provided by replica instance is too long: %d bytes", len(value))
 		}
 		rep.addr = string(value)
-	case server.Is(name, "capa"):
-		rep.takesEOF = rep.takesEOF || server.Is(value, "eof")
-		rep.takesNewID = rep.takesNewID || server.Is(value, "psync2")
-	case server.Is(name, "version") && s.Ex.Table.Dialect.Family == dialect.Valkey:
+	case server.EqualFold(name, "capa"):
+		rep.takesEOF = rep.takesEOF || server.EqualFold(value, "eof")
+		rep.takesNewID = rep.takesNewID || server.EqualFold(value, "psync2")
+	case server.EqualFold(name, "version") && s.Ex.Table.Dialect.Family == dialect.Valkey:
 		rep.version = string(value)
-	case server.Is(name, "rdb-only"):
+	case server.EqualFold(name, "rdb-only"):
 		n, ok := ascii.ParseInt(value)
 		if !ok {
 			return store.ErrNotInt
@@ -91,14 +91,14 @@ func (rep *replica) set(s *server.Server, name, value []byte) error {
 			return store.Error("ERR value is out of range, value must between 0 and 1")
 		}
 		rep.rdbOnly = n == 1
-	case server.Is(name, "rdb-filter-only"):
+	case server.EqualFold(name, "rdb-filter-only"):
 		parts, ok := config.SplitArgs(string(value))
 		if !ok {
 			return store.Error("ERR Missing rdb-filter-only values")
 		}
 		rep.filtered, rep.wantsLibrary = true, false
 		for _, what := range parts {
-			if !server.Is([]byte(what), "functions") {
+			if !server.EqualFold([]byte(what), "functions") {
 				return server.Errorf("ERR Unsupported rdb-filter-only option: %s", what)
 			}
 			rep.wantsLibrary = true
@@ -126,7 +126,7 @@ func (r *replicas) heard(c *server.Client, args [][]byte) {
 		return
 	}
 	rep.Acked = max(rep.Acked, acked)
-	if len(args) > 2 && server.Is(args[1], "fack") {
+	if len(args) > 2 && server.EqualFold(args[1], "fack") {
 		if synced, ok := ascii.ParseInt(args[2]); ok {
 			rep.synced, rep.hasFile = max(rep.synced, synced), true
 		}

@@ -208,7 +208,7 @@ func (r *replicas) fileEnded(y *fullSync, err error) {
 		}
 		if err != nil {
 			r.s.Log('#', "SYNC failed. Can't open/stat DB after BGSAVE: %v", err)
-			r.s.Close(c)
+			r.s.CloseClient(c)
 			continue
 		}
 		ReplicaOf(c).file, ReplicaOf(c).State = f, getsFile
@@ -231,7 +231,7 @@ func (r *replicas) handFile(c *server.Client) {
 				err = errors.New("premature EOF")
 			}
 			r.s.Log('#', "Read error sending DB to replica: %v", err)
-			r.s.Close(c)
+			r.s.CloseClient(c)
 			return
 		}
 		rep.left -= int64(n)

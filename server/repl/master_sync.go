@@ -48,7 +48,7 @@ func (r *replicas) psync(c *command.Call) error {
 	switch {
 	case me.Sess.Replica || c.Sess.Monitor:
 		return nil
-	case len(c.Args) > 3 && server.Is(c.Args[3], "failover"):
+	case len(c.Args) > 3 && server.EqualFold(c.Args[3], "failover"):
 		if err := r.s.Failover.takeOver(c); err != nil {
 			return err
 		}
@@ -262,7 +262,7 @@ func (r *replicas) streamEnded(y *fullSync, err error) {
 func (r *replicas) fail(y *fullSync, err error) {
 	for _, c := range y.members {
 		r.s.Log('#', "SYNC failed. BGSAVE child returned an error: %v", err)
-		r.s.Close(c)
+		r.s.CloseClient(c)
 	}
 }
 

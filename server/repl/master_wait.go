@@ -20,7 +20,7 @@ type AckWait struct {
 	bytes int64 // of its append only file
 }
 
-func WaitRows() []command.Row {
+func waitRows() []command.Row {
 	const flags = command.NotKeyspace | command.InConnection | command.RequestAllShards | command.ResponseMin
 	return []command.Row{
 		server.Row("wait", "numreplicas:integer timeout:integer",

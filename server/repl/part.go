@@ -1,8 +1,10 @@
 package repl
 
 import (
+	"slices"
 	"time"
 
+	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/persist"
 )
@@ -24,6 +26,9 @@ func New(s *server.Server, p *persist.Files) *Role {
 	rs.Follow.s, rs.Failover.S, rs.Peers = rs, rs, []*Role{rs}
 	return rs
 }
+
+// Rows are the commands of replication: those of a master, those that wait for replicas, and those of a replica.
+func Rows() []command.Row { return slices.Concat(replicaRows(), waitRows(), followRows()) }
 
 // Attach gives replicas, and the link to a master, their places in a pass, and tells the files of them.
 func (rs *Role) Attach() {

@@ -15,7 +15,7 @@ import (
 
 // The chapter on threads has a table of what a pass calls.
 func TestTheChapterHasEveryCallOfAPassInItsOrder(t *testing.T) {
-	source := append(callsOf(t, "beforeSleep"), callsOf(t, "executePhase")...)
+	source := append(callsOf(t, "BeforeSleep"), callsOf(t, "executePhase")...)
 	require.Greater(t, len(source), 20)
 	row, head := regexp.MustCompile("^\\| `([A-Za-z]+)` \\|"), regexp.MustCompile(`^\| (call|调用) \|`)
 	for _, page := range []string{"docs/threading-model.md", "docs/zh/threading-model.md"} {

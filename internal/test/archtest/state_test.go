@@ -21,7 +21,7 @@ func constants() map[string]string {
 		"internal/rdb.crcTables":          "the tables of a polynomial",
 		"internal/double.tenPowers":       "a table of powers of ten",
 		"internal/geo.grid":               "a table of sines and cosines",
-		"server.commands":                 "every command; executors only read it",
+		"node.commands":                 "every command; executors only read it",
 		"command.redacted":                "what MONITOR shows instead of a password",
 		"lab/glass/glasshttp.page":        "embedded files",
 		"lab/glass/glasshttp.sourcesJSON": "an embedded file",
@@ -209,14 +209,14 @@ func starters() map[string]string {
 		"internal/orphans.Adopt":                "reaps what a program leaves behind",
 		"miniredistest/miniredis.NewSubscriber": "reads messages until Close",
 
-		"server.Run":             "one for each master behind the first",
+		"node.Run":             "one for each master behind the first",
 		"server.start":           "the executor of --exec queue",
-		"server.ask":             "resolves the name of a master",
-		"server.apart":           "finds a verdict or writes a log, which may take a second",
-		"server.elsewhere":       "fsyncs an append only file, at most one at a time",
+		"server/repl.ask":             "resolves the name of a master",
+		"server/lab.apart":           "finds a verdict or writes a log, which may take a second",
+		"server/persist.elsewhere":       "fsyncs an append only file, at most one at a time",
 		"persist/snapshot.write": "writes a file, or to replicas, while commands go on",
 
-		"server.shakeHands": "the handshake of TLS with a master, until it is over",
+		"server/repl.shakeHands": "the handshake of TLS with a master, until it is over",
 		"server.giveTurns":  "one for each handshake of TLS, until it is over",
 		"ioworkers.Start":   "one for each I/O thread",
 

@@ -10,7 +10,7 @@ import (
 )
 
 // The transcripts of command/t_hash_scan.go are in server/testdata/transcripts: in the folder
-// hash, or in a file of another folder whose name begins with "hash".
+// hash, or in a file of another folder whose name begins with "hash". So are those of server/admin/acl.go for "acl".
 func TestEachFileOfCommandsHasTranscripts(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	var names []string
@@ -21,11 +21,14 @@ func TestEachFileOfCommandsHasTranscripts(t *testing.T) {
 	}
 	require.NotEmpty(t, names)
 	checked := 0
-	for _, pattern := range []string{"command/t_*.go", "command/cmd_*.go", "server/cmd_*.go"} {
+	for _, pattern := range []string{"command/t_*.go", "command/cmd_*.go", "server/admin/*.go"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
 		for _, file := range files {
-			_, topic, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".go"), "_")
+			topic := strings.TrimSuffix(filepath.Base(file), ".go")
+			if strings.HasPrefix(pattern, "command/") {
+				_, topic, _ = strings.Cut(topic, "_")
+			}
 			topic, _, _ = strings.Cut(topic, "_")
 			if strings.HasSuffix(file, "_test.go") || topic == "help" { // the texts of HELP are our own
 				continue
