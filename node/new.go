@@ -1,3 +1,13 @@
+// Package node assembles servers: the plain server, and beside it files, replication, a lab and its page. A process
+// has one or several of them.
+//
+//	node ──> server/glass ──> server/lab ──> server/repl ──> server/persist ──> server
+//	  └─────────────────────────────────────────────────────> server/admin ──────┘
+//
+// Each package knows only those to its right. lab also uses admin. Programs start with New or NewNodes, and call Run.
+// nodes.go says which goroutines there are.
+//
+// In Redis, server.c: main and initServer do this.
 package node
 
 import (
@@ -33,14 +43,14 @@ func New(cfg *config.Config, log server.Log) (*server.Server, error) {
 	return n.Server, nil
 }
 
-// node is a server with all that stands beside its pass. Each part attaches itself by parts.go and hooks.go.
+// node is a server with all that stands beside its pass. Each part attaches itself: server/parts.go, server/hooks.go.
 type node struct {
 	*server.Server
-	admin   *admin.State   // cmd_*.go
-	persist *persist.Files // persist_*.go
-	repl    *repl.Role     // repl_*.go
-	lab     *lab.State     // lab_*.go; nil unless the directive lab is on
-	glass   *glass.State   // glass_*.go; nil unless the directive watch is set
+	admin   *admin.State
+	persist *persist.Files
+	repl    *repl.Role
+	lab     *lab.State   // nil unless the directive lab is on
+	glass   *glass.State // nil unless the directive watch is set
 }
 
 // newNode is New for one of several nodes of this process. The caller lets them know each other.

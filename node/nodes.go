@@ -19,9 +19,9 @@ import (
 )
 
 // Nodes are the servers of one process: masters, as Redlock needs them, and then their replicas. Each has its own loop,
-// goroutine, keyspace and configuration. A replica follows its master by the protocol of replication (repl_peer.go).
-// Otherwise only the lab reaches from one node to another: it posts to the other's loop (internal_request.go), and its
-// doctors share one ledger of locks, which has a mutex.
+// goroutine, keyspace and configuration. A replica follows its master by the protocol of replication
+// (server/repl/peer.go). Otherwise only the lab reaches from one node to another: it posts to the other's loop
+// (server/internal_request.go), and its doctors share one ledger of locks, which has a mutex.
 //
 //	--masters 3 --port 7001
 //

@@ -131,6 +131,7 @@ func keepAlive(fd, interval int) {
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3)
 }
 
+// AddrString returns host:port, "" for an address of another kind.
 func AddrString(sa unix.Sockaddr) string {
 	switch sa := sa.(type) {
 	case *unix.SockaddrInet4:

@@ -7,15 +7,16 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
+// Errors of several commands, in Redis's words.
 const (
 	ErrSyntax   store.Error = "ERR syntax error"
 	ErrPositive store.Error = "ERR value is out of range, must be positive"
 )
 
-// EqualFold compares an argument with a word, whatever case the client used.
-func EqualFold(arg []byte, word string) bool { return ascii.EqualFold(arg, word) }
+// is compares an argument with a word, whatever case the client used.
+func is(arg []byte, word string) bool { return ascii.EqualFold(arg, word) }
 
-func Errorf(format string, args ...any) error { return store.Errorf(format, args...) }
+func errorf(format string, args ...any) error { return store.Errorf(format, args...) }
 
 // Row builds a command.Row without keys, for the server or for one of its parts. Servers share their rows, so do gets
 // the part of the server that executes the command.
@@ -59,7 +60,7 @@ type DebugCommand struct {
 	Do                    func(c *command.Call, args [][]byte) error
 }
 
-const ManyArguments = 1 << 30
+const ManyArguments = 1 << 30 // no limit for DebugCommand.Most
 
 // OneIf is a switch in a reply: 1 for on.
 func OneIf(on bool) int64 {

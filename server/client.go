@@ -107,10 +107,10 @@ func (c *Client) OutputMem() int {
 type Ending uint8
 
 const (
-	PlainEnd Ending = iota
-	FinEnd          // as PlainEnd, but never by a reset: what the client sent is read first
-	ResetEnd        // by a reset
-	KeptOpen        // not at all: the socket has another owner
+	PlainEnd Ending = iota // by close(2)
+	FinEnd                 // as PlainEnd, but never by a reset: what the client sent is read first
+	ResetEnd               // by a reset
+	KeptOpen               // not at all: the socket has another owner
 )
 
 // Close closes fd. The kernel turns a close into a reset if bytes are left that nobody has read.

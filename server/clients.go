@@ -119,8 +119,10 @@ func (c *Client) output() (o output) {
 	return o
 }
 
+// Capabilities are the letters of what c has said that it can do (CLIENT CAPA), as CLIENT LIST has them.
 func Capabilities(c *Client) string { return map[bool]string{true: "r"}[c.Sess.CanRedirect] }
 
+// Flags are the letters of what c is, as CLIENT LIST has them (networking.c: catClientInfoString).
 func Flags(c *Client) string {
 	var b []byte
 	for _, f := range [...]struct {
@@ -169,16 +171,16 @@ func multi(s *command.Session) int64 {
 // ParseClass reads the TYPE of CLIENT KILL and CLIENT LIST.
 func ParseClass(name []byte) (class int, err error) {
 	switch {
-	case EqualFold(name, "normal"):
+	case is(name, "normal"):
 		return config.ClassNormal, nil
-	case EqualFold(name, "slave") || EqualFold(name, "replica"):
+	case is(name, "slave") || is(name, "replica"):
 		return config.ClassReplica, nil
-	case EqualFold(name, "pubsub"):
+	case is(name, "pubsub"):
 		return config.ClassPubSub, nil
-	case EqualFold(name, "master"):
+	case is(name, "master"):
 		return ClassMaster, nil
 	}
-	return 0, Errorf("ERR Unknown client type '%s'", name)
+	return 0, errorf("ERR Unknown client type '%s'", name)
 }
 
 // ClassMaster is the class of a replica's connection to its master.

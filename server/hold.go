@@ -148,6 +148,7 @@ const (
 	pausers
 )
 
+// Forever is the end of a pause that somebody ends.
 const Forever = math.MaxInt64
 
 // Begin holds commands back until a time. It never makes a pause shorter or weaker that is already on.
@@ -157,6 +158,7 @@ func (p *pausing) Begin(by pauser, kind command.State, until int64) {
 	p.apply()
 }
 
+// End takes one pause back.
 func (p *pausing) End(by pauser) {
 	if p.by[by].kind != 0 {
 		p.by[by] = pause{}
@@ -164,6 +166,7 @@ func (p *pausing) End(by pauser) {
 	}
 }
 
+// EndAll takes all pauses back.
 func (p *pausing) EndAll() {
 	p.by = [pausers]pause{}
 	p.apply()

@@ -5,17 +5,17 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// hooks are functions of the server that somebody may replace. The lab, the glass and --exec queue do (lab_seam.go,
-// glass_seam.go, exec_queue.go: installQueue). executeRequests looks at do itself: a call less for each request.
+// hooks are functions of the server that somebody may replace. --exec queue does (exec_queue.go: installQueue), and
+// the folders lab and glass do. executeRequests looks at Do itself: a call less for each request.
 //
 //	execute, executeReads   the execute phase of a pass, and what it has read
 //	RunTimers               calls the functions of all timers that are due
-//	do, DoInternal          execute a request of a client, and one that came over no connection
-//	obey                    executes a request that the master of this replica has sent
+//	Do, DoInternal          execute a request of a client, and one that came over no connection
+//	Obey                    executes a request that the master of this replica has sent
 //	GoOn                    executes what a client sent before its wait, which is over
-//	resume                  ends the wait of a blocked client: reply answers the command that blocked
+//	Resume                  ends the wait of a blocked client: reply answers the command that blocked
 //	ServeOthers             serves the other clients while a slow script runs, and says whether the script has to stop
-//	accept                  accepts connections of a listener
+//	Accept                  accepts connections of a listener
 type hooks struct {
 	execute      func()
 	executeReads func()

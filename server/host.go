@@ -7,6 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
+// NewKeyspace makes an empty keyspace.
 func NewKeyspace(cfg *config.Config) *store.Keyspace {
 	return store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed})
 }

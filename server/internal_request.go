@@ -69,7 +69,7 @@ func (v *InternalRequest) SendTo(s *Server) {
 
 // lastAnswer is the reply of a server that has ended.
 func (in *inbox) lastAnswer() []byte {
-	return ErrorReply(Errorf("ERR LAB: %s %d has ended", in.s.Kind(), in.s.Number))
+	return ErrorReply(errorf("ERR LAB: %s %d has ended", in.s.Kind(), in.s.Number))
 }
 
 // Kind is what s was at the start.
@@ -80,6 +80,7 @@ func (s *Server) Kind() string {
 	return "master"
 }
 
+// ErrorReply returns the reply for an error.
 func ErrorReply(err error) []byte {
 	var w resp.Writer
 	w.Error(err.Error())
@@ -121,7 +122,7 @@ func (v *InternalRequest) refusal() error {
 	if cmd == nil || !cmd.NeedsConnection() { // the executor refuses an unknown command
 		return nil
 	}
-	return Errorf("ERR %s needs a connection", strings.ToUpper(cmd.Name))
+	return errorf("ERR %s needs a connection", strings.ToUpper(cmd.Name))
 }
 
 // End hands the reply over at the end of the pass, unless the request has ended already.
@@ -202,6 +203,7 @@ func (cs *clients) WithID(id int64) *Client {
 // Ended is closed when Run is over.
 func (s *Server) Ended() <-chan struct{} { return s.Inbox.ended }
 
+// HasEnded reports whether the server takes no more requests. Any goroutine may call it.
 func (in *inbox) HasEnded() bool {
 	select {
 	case <-in.ended:

@@ -85,6 +85,7 @@ const deniedProtected = "-DENIED Redis is running in protected mode because prot
 	"authentication password for the default user. NOTE: You only need to do one of the above things in order " +
 	"for the server to start accepting connections from the outside.\r\n"
 
+// IsLoopback reports whether an address with a port is one of this machine only.
 func IsLoopback(addr string) bool {
 	ap, err := netip.ParseAddrPort(addr)
 	return err == nil && ap.Addr().Unmap().IsLoopback()

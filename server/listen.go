@@ -108,7 +108,7 @@ func (ls *listeners) openPort() error {
 	return ls.openTCP(&ls.s.Cfg.Port, false)
 }
 
-const MaxPort = 65535
+const MaxPort = 65535 // the greatest port of TCP
 
 // freePortTries is how often to try a port that the system chose for the first address. It may be taken
 // on another address.
@@ -273,6 +273,7 @@ func (ls *listeners) openUnix(path string) error {
 	return os.Chmod(path, os.FileMode(ls.s.Cfg.UnixSocketPerm))
 }
 
+// Close closes all sockets on which clients connect.
 func (ls *listeners) Close() {
 	for _, l := range ls.All {
 		ls.s.Loop.Unwatch(l.FD, reactor.Readable)

@@ -10,26 +10,26 @@ import (
 // for nothing. A server without parts is the plain loop. Most functions run once a pass, none once a request.
 //
 //	called by                     function        does
-//	NewExecutor                   installed       adds to a new executor, at the start or after LAB CRASH
-//	New, or Run after loading     started         begins with the data
-//	cron                          cron            what no request asks for
-//	executePhase                  advance         its share of what takes several passes
+//	NewExecutor                   Installed       adds to a new executor, at the start or after LAB CRASH
+//	New, or Run after loading     Started         begins with the data
+//	cron                          Cron            what no request asks for
+//	executePhase                  Advance         its share of what takes several passes
 //	ProcessEventsWhileBlocked     InScript        the same, in the middle of a slow script
-//	ServeReady                    served          answers clients that wait for something else than a key
-//	CONFIG SET                    configured      follows a directive, or says why it cannot
-//	overhead                      memory          says how many bytes it takes
-//	INFO                          info, figures   writes the sections and fields of these names, or says a number
-//	DEBUG                         debug           are subcommands
-//	FLUSHALL                      flushed         learns that no key is left
-//	expire                        expired         looks at what the pass has expired
+//	ServeReady                    Served          answers clients that wait for something else than a key
+//	CONFIG SET                    Configured      follows a directive, or says why it cannot
+//	overhead                      Memory          says how many bytes it takes
+//	INFO                          Info, Figures   writes the sections and fields of these names, or says a number
+//	DEBUG                         Debug           are subcommands
+//	FLUSHALL                      Flushed         learns that no key is left
+//	Expire                        Expired         looks at what the pass has expired
 //	BeforeSleep, before write     BeforeReplies   what comes before the first reply
 //	sleep                         LongestSleep    lets the loop sleep, or not
-//	adopt                         joined          gets to know a connection
-//	free                          left            forgets a connection
-//	Stop, Terminate               hurry           lets the loop go on, because it is about to end
-//	Terminate                     terminate       ends the server once it may end
-//	Run, after the last pass      last            ends its coroutines, where commands were executed
-//	Run, after the loop           stop, end       ends, before and after all connections are closed
+//	Adopt                         Joined          gets to know a connection
+//	free                          Left            forgets a connection
+//	Stop, Terminate               Hurry           lets the loop go on, because it is about to end
+//	Terminate                     Terminate       ends the server once it may end
+//	Run, after the last pass      Last            ends its coroutines, where commands were executed
+//	Run, after the loop           Stop, End       ends, before and after all connections are closed
 type Part struct {
 	Installed     func() error // adds what it needs to a new executor
 	Self          any          // a pointer: commands reach the part by its type

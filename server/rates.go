@@ -45,6 +45,7 @@ const (
 // rateWindow is how far back rates look. They look back one sample at least.
 const rateWindow = int64(1600 * time.Millisecond)
 
+// Sample takes a sample of the counters, unless this pass has one.
 func (f *figures) Sample() {
 	r := &f.Rates
 	if busy := f.s.Stats.Reads + f.s.Stats.Writes; busy != r.busy || r.taken == 0 {
@@ -63,6 +64,7 @@ func (f *figures) Sample() {
 // back returns the n-th last sample.
 func (r *Rates) back(n int) *sample { return &r.samples[(r.taken-n)%len(r.samples)] }
 
+// Mean returns the mean of a rate over the last samples: a number a second, for RateBusy ns a pass.
 func (r *Rates) Mean(i int) float64 {
 	if r.taken < 2 {
 		return 0

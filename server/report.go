@@ -9,6 +9,7 @@ import (
 // line and for \r at its end. redis-cli --stat does so without checking.
 type Report struct{ B []byte }
 
+// Line writes a line.
 func (r *Report) Line(format string, args ...any) {
 	r.B = fmt.Appendf(r.B, format+"\r\n", args...)
 }

@@ -26,14 +26,20 @@
 //
 // With --exec queue another goroutine executes, and this one waits for it (exec_queue.go).
 //
-// Several servers can live in one process, as Nodes. Each has its own goroutine. Other nodes and the
+// Several servers can live in one process (package node). Each has its own goroutine. Other servers and the
 // program around send internal requests, which come over no connection (internal_request.go).
 //
 // Everything else attaches itself to the pass, at one of two places: parts.go adds a step to it, hooks.go replaces one.
-// The files named persist_*.go keep the data in a file, those named repl_master*.go feed replicas, those named
-// repl_follow*.go make this server a replica, those named lab_*.go make failures happen, for tests, and those named
-// glass_*.go show and stop the pass, point by point. No other file needs them to be understood. The files named
-// cmd_*.go are commands that see clients or the server itself.
+// It stands in the folders here, and nothing in this package names it:
+//
+//	admin     commands that look after a server: CLIENT, CONFIG, INFO, DEBUG
+//	persist   the data in files
+//	repl      replicas, and the link to a master
+//	lab       failures, for tests
+//	glass     the pass, shown and stopped point by point
+//
+// The pass can be read without them. Their names in capital letters are for them, and for package node: no program
+// outside of this module can use what stands here without node.
 //
 // Redis has the same phases (server.c: beforeSleep). Without I/O threads, Redis reads and executes a
 // query at once, in the read handler (networking.c: readQueryFromClient). Here these are always two

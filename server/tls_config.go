@@ -240,6 +240,7 @@ func openSSLName(standard string) string {
 		"3DES_EDE_CBC", "DES-CBC3", "_CBC", "", "POLY1305_SHA256", "POLY1305", "_", "-").Replace(standard)
 }
 
+// ErrTLSConfig is the error of CONFIG SET if the files of the certificates cannot be used.
 const ErrTLSConfig = "Unable to update TLS configuration. Check server logs."
 
 // ClientConfig makes the configuration for the link to a master, nil if the log has the reason why it cannot. As in

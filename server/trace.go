@@ -44,6 +44,7 @@ func (rec *recorder) stop() {
 	rec.s.Pool.Record(nil)
 }
 
+// Into has everything that main does recorded in a row, nil for nowhere.
 func (rec *recorder) Into(row *trace.Thread) {
 	rec.s.Trace, rec.s.Ex.Trace, rec.s.Pool.Trace = row, row, row
 }
@@ -124,11 +125,11 @@ func (rec *recorder) save() {
 // Debug is DEBUG TRACE. The server serves nobody while it writes a dump.
 func (rec *recorder) Debug(c *command.Call, args [][]byte) error {
 	switch {
-	case EqualFold(args[0], "start") && len(args) == 1:
+	case is(args[0], "start") && len(args) == 1:
 		rec.start()
-	case EqualFold(args[0], "stop") && len(args) == 1:
+	case is(args[0], "stop") && len(args) == 1:
 		rec.stop()
-	case EqualFold(args[0], "dump") && len(args) == 2:
+	case is(args[0], "dump") && len(args) == 2:
 		if err := rec.write(string(args[1])); err != nil {
 			return asReply(err)
 		}

@@ -56,7 +56,7 @@ func (a *State) aclSetUser(c *command.Call) error {
 	}
 	staged, err := users.Stage(string(c.Args[2]), rules)
 	if err != nil {
-		return server.Errorf("ERR %s", err)
+		return store.Errorf("ERR %s", err)
 	}
 	if old := users.Get(c.Args[2]); old != nil && !staged.KeepsChannels(old) {
 		a.expel(func(sess *command.Session) bool { return sess.User == old && listensBeyond(a.s.Ex.Subs, sess, staged) })
@@ -121,7 +121,7 @@ func (a *State) aclLoad(c *command.Call) error {
 		return errNoACLFile
 	}
 	if err := a.loadACLFile(); err != nil {
-		return server.Errorf("ERR %s", err)
+		return store.Errorf("ERR %s", err)
 	}
 	a.expel(func(sess *command.Session) bool { return sess.User != a.s.Ex.Users.Default })
 	c.OK()

@@ -96,7 +96,7 @@ func (a *State) clientList(c *command.Call) error {
 			return err
 		}
 		list = slices.DeleteFunc(a.s.Clients.ByAge(), func(c *server.Client) bool { return !f.matches(c) })
-	case len(args) == 2 && server.EqualFold(args[0], "type"):
+	case len(args) == 2 && ascii.EqualFold(args[0], "type"):
 		class, err := server.ParseClass(args[1])
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func (a *State) clientList(c *command.Call) error {
 				list = append(list, other)
 			}
 		}
-	case len(args) > 1 && server.EqualFold(args[0], "id"):
+	case len(args) > 1 && ascii.EqualFold(args[0], "id"):
 		for _, arg := range args[1:] {
 			id, ok := ascii.ParseInt(arg)
 			if !ok {
@@ -174,9 +174,9 @@ func (a *State) clientPause(c *command.Call) error {
 	kind := command.PausesAll
 	switch {
 	case len(c.Args) == 3:
-	case len(c.Args) == 4 && server.EqualFold(c.Args[3], "write"):
+	case len(c.Args) == 4 && ascii.EqualFold(c.Args[3], "write"):
 		kind = command.PausesWrites
-	case len(c.Args) == 4 && server.EqualFold(c.Args[3], "all"):
+	case len(c.Args) == 4 && ascii.EqualFold(c.Args[3], "all"):
 	case len(c.Args) == 4:
 		return store.Error("ERR CLIENT PAUSE mode must be WRITE or ALL")
 	default:
@@ -203,8 +203,8 @@ func (a *State) clientUnblock(c *command.Call) error {
 	var reason error
 	switch {
 	case len(c.Args) == 3:
-	case len(c.Args) == 4 && server.EqualFold(c.Args[3], "timeout"):
-	case len(c.Args) == 4 && server.EqualFold(c.Args[3], "error"):
+	case len(c.Args) == 4 && ascii.EqualFold(c.Args[3], "timeout"):
+	case len(c.Args) == 4 && ascii.EqualFold(c.Args[3], "error"):
 		reason = store.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")
 	case len(c.Args) == 4:
 		return store.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")

@@ -95,7 +95,7 @@ func (f *clientFilter) test(
 	case "user":
 		user := f.c.Ex.Users.Get(values[0])
 		if user == nil {
-			return nil, 0, server.Errorf("ERR No such user '%s'", text)
+			return nil, 0, store.Errorf("ERR No such user '%s'", text)
 		}
 		return func(c *server.Client) bool { return c.Sess.User == user }, 1, nil
 	case "addr":
@@ -127,7 +127,7 @@ func (f *clientFilter) newTest(name string, value []byte) (test func(c *server.C
 	const allFlags, allCapa = "ABEIMNOPRSTUbcdeirtux", "r"
 	hasAll := func(of func(c *server.Client) string, known string) (func(c *server.Client) bool, int, error) {
 		if strings.Trim(string(value), known) != "" {
-			return nil, 0, server.Errorf("ERR Unknown %s found in the provided filter: %s", name, value)
+			return nil, 0, store.Errorf("ERR Unknown %s found in the provided filter: %s", name, value)
 		}
 		return func(c *server.Client) bool {
 			has := of(c)
@@ -146,7 +146,7 @@ func (f *clientFilter) newTest(name string, value []byte) (test func(c *server.C
 	case !ok:
 		return nil, 0, store.Error("ERR DB is not an integer or out of range")
 	case db < 0 || db > last:
-		return nil, 0, server.Errorf("ERR DB number should be between 0 and %d", last)
+		return nil, 0, store.Errorf("ERR DB number should be between 0 and %d", last)
 	}
 	return func(c *server.Client) bool { return int64(c.Sess.DB) == db }, 1, nil
 }
@@ -184,15 +184,15 @@ func (f *clientFilter) parseIDs(name string, values [][]byte) (test func(c *serv
 }
 
 func (f *clientFilter) class(value []byte) (int, error) {
-	if f.c.Ex.Table.Dialect.Has(",8.0.0") && server.EqualFold(value, "primary") {
+	if f.c.Ex.Table.Dialect.Has(",8.0.0") && ascii.EqualFold(value, "primary") {
 		return server.ClassMaster, nil
 	}
 	return server.ParseClass(value)
 }
 
 func (f *clientFilter) skip(value []byte) error {
-	f.spareMe = server.EqualFold(value, "yes")
-	if !f.spareMe && !server.EqualFold(value, "no") {
+	f.spareMe = ascii.EqualFold(value, "yes")
+	if !f.spareMe && !ascii.EqualFold(value, "no") {
 		return server.ErrSyntax
 	}
 	return nil
@@ -203,9 +203,9 @@ func (f *clientFilter) seconds(name string, value []byte) (int64, error) {
 	n, ok := ascii.ParseInt(value)
 	switch {
 	case !ok:
-		return 0, server.Errorf("ERR %s is not an integer or out of range", name)
+		return 0, store.Errorf("ERR %s is not an integer or out of range", name)
 	case n <= 0:
-		return 0, server.Errorf("ERR %s should be greater than 0", name)
+		return 0, store.Errorf("ERR %s should be greater than 0", name)
 	}
 	return min(n, math.MaxInt64/int64(time.Second)) * int64(time.Second), nil
 }

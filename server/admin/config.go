@@ -135,7 +135,7 @@ func (a *State) rewrite(c *command.Call, write func(users []string) error) error
 		if a.s.Cfg.Replicas > 0 {
 			what = "servers"
 		}
-		return server.Errorf("ERR %d %s share the configuration file, so none of them can rewrite it", a.s.NodeCount, what)
+		return store.Errorf("ERR %d %s share the configuration file, so none of them can rewrite it", a.s.NodeCount, what)
 	}
 	var users []string
 	if a.s.Cfg.ACLFile == "" {

@@ -61,14 +61,14 @@ func (a *State) debug(c *command.Call) error {
 	args := c.Args[2:]
 	for i := range cmds {
 		d := &cmds[i]
-		if server.EqualFold(c.Args[1], d.Name) && len(args) >= d.Least && len(args) <= d.Most {
+		if ascii.EqualFold(c.Args[1], d.Name) && len(args) >= d.Least && len(args) <= d.Most {
 			return d.Do(c, args)
 		}
 	}
 	if why := debugRefusal(c.Args[1]); why != "" {
 		return store.Error("ERR DEBUG " + strings.ToUpper(string(c.Args[1])) + " is not supported: " + why)
 	}
-	if !server.EqualFold(c.Args[1], "help") || len(args) > 0 {
+	if !ascii.EqualFold(c.Args[1], "help") || len(args) > 0 {
 		return c.SubcommandSyntax()
 	}
 	c.Array(2*len(cmds) + 1)
@@ -136,7 +136,7 @@ func (a *State) pauseCron(c *command.Call, args [][]byte) error {
 }
 
 func debugReplyBuffer(c *command.Call, args [][]byte) error {
-	if !server.EqualFold(args[0], "peak-reset-time") && !server.EqualFold(args[0], "resizing") {
+	if !ascii.EqualFold(args[0], "peak-reset-time") && !ascii.EqualFold(args[0], "resizing") {
 		return c.SubcommandSyntax()
 	}
 	c.OK()

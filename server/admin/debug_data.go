@@ -125,7 +125,7 @@ func debugTable(c *command.Call, args [][]byte) error {
 		return store.Error("ERR Out of range database")
 	}
 	db := c.KS.DBs[id]
-	full := len(args) > 1 && server.EqualFold(args[1], "full")
+	full := len(args) > 1 && ascii.EqualFold(args[1], "full")
 	c.Verbatim("txt", fmt.Sprintf("[Dictionary HT]\n%s[Expires HT]\nNo hash table: %d keys are in a timing wheel\n",
 		describeChains(db.Chains(), full), db.Expires()))
 	return nil
@@ -140,7 +140,7 @@ func debugTableOfKey(c *command.Call, args [][]byte) error {
 	if all == nil {
 		return store.Error("ERR The value stored at the specified key is not represented using an hash table")
 	}
-	c.Verbatim("txt", describeChains(all, len(args) > 1 && server.EqualFold(args[1], "full")))
+	c.Verbatim("txt", describeChains(all, len(args) > 1 && ascii.EqualFold(args[1], "full")))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/version"
 	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/server"
@@ -83,9 +84,9 @@ func (a *State) reply(c *command.Call, text []byte) {
 
 func wanted(sec *section, names [][]byte) bool {
 	for _, name := range names {
-		all := server.EqualFold(name, "all") || server.EqualFold(name, "everything")
-		byDefault := server.EqualFold(name, "default") && sec.byDefault
-		if server.EqualFold(name, sec.name) || all && sec.name != debugSection || byDefault {
+		all := ascii.EqualFold(name, "all") || ascii.EqualFold(name, "everything")
+		byDefault := ascii.EqualFold(name, "default") && sec.byDefault
+		if ascii.EqualFold(name, sec.name) || all && sec.name != debugSection || byDefault {
 			return true
 		}
 	}

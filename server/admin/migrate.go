@@ -228,6 +228,7 @@ func (all *migrateSockets) closeUnused(before int64) {
 	all.CloseFirst(n)
 }
 
+// CloseFirst closes the n connections that were not used for the longest time.
 func (all *migrateSockets) CloseFirst(n int) {
 	for _, m := range (*all)[:n] {
 		m.conn.Close()

@@ -1,3 +1,10 @@
+// Package admin has the commands that look after a server: CLIENT, CONFIG, INFO, DEBUG, ACL, MONITOR, MIGRATE. They
+// see clients, or the server itself, so they cannot stand in package command. INFO and DEBUG also show what other
+// parts have registered (server.Part).
+//
+// The goroutine that executes commands calls all of it. MIGRATE stops it until the other server has replied.
+//
+// Redis has them in networking.c, config.c, server.c, debug.c, acl.c and cluster.c.
 package admin
 
 import (
@@ -15,6 +22,7 @@ type State struct {
 	text     []byte // buffer for INFO and CLIENT LIST
 }
 
+// New makes what the commands of one server need.
 func New(s *server.Server) *State { return &State{s: s, Monitors: monitors{s: s}} }
 
 // Part is the place of MONITOR and MIGRATE in a pass.

@@ -1,3 +1,33 @@
+// Package glass shows and stops the loop of a server, point by point. lab/glass has the View, which knows no server.
+// This package feeds it. The directive watch turns it on, and it needs a lab. While it is off, there is no State.
+// install sets hooks of the server and functions of its loop:
+//
+//	called by            function               shows
+//	epoll_wait is over   beginPass              woke
+//	the loop             handles                handler
+//	Do, DoInternal       doShown                expired; the executor shows execute, replied, message
+//	Obey                 obeyShown              the same, for what the master of a replica has sent
+//	ServeOthers          serveOthersShown       back
+//	HandleReady          foundMore              again
+//	before epoll_wait    endPass                asleep
+//
+// The hooks of the lab show where a rule strikes. The other points stand where those of the trace stand: in Adopt,
+// free and Expire, in ioworkers, in Executor.run, and in package repl. Each is one comparison while there is no View.
+//
+//	seam.go      this picture, and the begin and end of a pass
+//	points.go    the events of main
+//	repl.go      the events of replication
+//	snapshot.go  what there is while the server is stopped
+//	step.go      LAB STEP and LAB RECORD
+//
+// The goroutine of the loop owns a State. Any goroutine may use the View: it has a mutex. The loop waits there while
+// it is stopped:
+//
+//	loop                                     a goroutine of net/http
+//	point ──> View: stopped? waits ... <──── View.Next, View.Open
+//	          goes on
+//
+// Redis has nothing like it.
 package glass
 
 import (
@@ -17,28 +47,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Where the View of package glass meets the rest of the server. The directive watch turns it on, and it needs
-// a lab. While it is off, there is no GlassState. install sets hooks of the server and functions of its loop:
-//
-//	called by            function               shows
-//	epoll_wait is over   beginPass              woke
-//	the loop             handles                handler
-//	do, doInternal       doShown                expired; the executor shows execute, replied, message
-//	obey                 obeyShown              the same, for what the master of a replica has sent
-//	ServeOthers          serveOthersShown       back
-//	HandleReady          foundMore              again
-//	before epoll_wait    endPass                asleep
-//
-// LabHooks show where a rule strikes. The other points stand where those of the trace stand: in adopt,
-// free and expire, in ioworkers, in Executor.run, and in replicas and following. Each is one comparison while there is
-// no View.
-//
-//	glass_seam.go      this picture, and the begin and end of a pass
-//	glass_points.go    the events of main
-//	glass_repl.go      the events of replication
-//	glass_snapshot.go  what there is while the server is stopped
-//	glass_step.go      LAB STEP and LAB RECORD
-//	glass_names.go     names of connections that the page opens
+// State is what shows one server.
 type State struct {
 	*repl.Role
 	lab  *lab.State

@@ -1,3 +1,40 @@
+// Package lab makes failures happen, for the tests of lock clients. A test controls it by LAB, a command like any
+// other:
+//
+//	clock.go        LAB CLOCK                          the server's time
+//	net.go          LAB LISTEN, BLACKHOLE, PARTITION   connections that fail
+//	crash.go        LAB CRASH                          the end of the process
+//	disk.go         LAB DISK                           files that a crash loses; restart.go loads the rest
+//	snapshot.go     LAB SNAPSHOT                       the keyspace, saved and restored
+//	fault.go        LAB FAULT                          rules for requests and messages;
+//	                                                   request.go and push.go apply them
+//	hold.go         LAB HOLD                           requests that wait until a test releases them
+//	log.go          LAB LOG                            what has happened; observe.go writes it
+//	push_own.go     LAB PUSH                           messages that a test has made up
+//	reset.go        LAB RESET                          everything back to the start
+//	masters.go      LAB ALL, LAB MASTER                other masters of the process
+//	nodes.go        LAB TOPOLOGY                       replicas of the process, and their links
+//	replication.go  LAB REPLICATION                    streams that stand still or come late
+//	failover.go     LAB FAILOVER                       another master
+//	doctor.go       LAB DOCTOR                         mistakes of lock clients
+//	verdict.go      LAB VERDICT                        did two clients hold one lock?
+//	open.go                                            a lab that strangers can reach is refused
+//
+// Package glass has LAB STEP and LAB RECORD. The package lab at the top has the rules and the log, without a server.
+//
+// The directive lab turns it on. While it is off, there is no State. seam.go shows where the lab meets the server. No
+// package below it knows the lab.
+//
+// The goroutine that executes commands owns a State. Other nodes reach it only by a post to its loop. A verdict is
+// searched in a goroutine of its own:
+//
+//	this node                        another node            a goroutine
+//	relay, askNodes ─── SendTo ────> executes LAB there
+//	arrived <────────── post ────────┘
+//	verdict ─── apart ─────────────────────────────────────> searches the logs
+//	answer <─── post ────────────────────────────────────────┘
+//
+// Redis has nothing like it. Its tests use DEBUG SLEEP, SIGSTOP and CLIENT KILL instead.
 package lab
 
 import (
@@ -21,33 +58,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// The lab makes failures happen, for the tests of lock clients. A test controls it by LAB, a command
-// like any other:
-//
-//	lab_clock.go     LAB CLOCK                          the server's time
-//	lab_net.go       LAB LISTEN, BLACKHOLE, PARTITION   connections that fail
-//	lab_crash.go     LAB CRASH                          the end of the process
-//	lab_disk.go      LAB DISK                           files that a crash loses; lab_restart.go loads the rest
-//	lab_snapshot.go  LAB SNAPSHOT                       the keyspace, saved and restored
-//	lab_fault.go     LAB FAULT                          rules for requests and messages;
-//	                                                    lab_request.go and lab_push.go apply them
-//	lab_hold.go      LAB HOLD                           requests that wait until a test releases them
-//	lab_log.go       LAB LOG                            what has happened; lab_observe.go writes it
-//	lab_push_own.go  LAB PUSH                           messages that a test has made up
-//	lab_reset.go     LAB RESET                          everything back to the start
-//	lab_masters.go   LAB ALL, LAB MASTER                other masters of the process
-//	lab_nodes.go     LAB TOPOLOGY                       replicas of the process, and their links
-//	lab_replication.go  LAB REPLICATION                 streams that stand still or come late
-//	lab_failover.go  LAB FAILOVER                       another master
-//	lab_doctor.go    LAB DOCTOR                         mistakes of lock clients
-//	lab_verdict.go   LAB VERDICT                        did two clients hold one lock?
-//	glass_step.go    LAB STEP, LAB RECORD               the loop, stopped and recorded
-//	lab_open.go                                         a lab that strangers can reach is refused
-//
-// The directive lab turns it on. While it is off, there is no LabState. lab_seam.go shows where the lab
-// meets the rest of the server; only the files above its room know it.
-//
-// The lab sees the server from the inside, so it embeds it.
+// State is the lab of one server. It sees the server from the inside, so it embeds it.
 type State struct {
 	*repl.Role
 	admin *admin.State
@@ -90,6 +101,7 @@ type State struct {
 	judging sync.Mutex // one LAB VERDICT searches at a time: a search over a long log takes 100 MB
 }
 
+// New makes the lab of a server, and gives its files and links the hooks of the lab.
 func New(rs *repl.Role, a *admin.State, clock *clock.Clock) *State {
 	clock.Lab = clock.NewLab()
 	l := &State{
@@ -248,7 +260,7 @@ func argumentName(syntax, word string, at int) string {
 // labError makes the error of a LAB command. verb is the subcommand and its word. why says what is
 // wrong with which argument.
 func labError(verb, why string, args ...any) error {
-	return server.Errorf("ERR LAB "+strings.ToUpper(verb)+": "+why, args...)
+	return store.Errorf("ERR LAB "+strings.ToUpper(verb)+": "+why, args...)
 }
 
 // labVerb returns a word in upper case, as errors and comparisons have it.

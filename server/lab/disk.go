@@ -66,7 +66,7 @@ func (l *State) diskFail(c *command.Call, args [][]byte) error {
 		return labError("disk fail", "expects WRITE, FSYNC, RENAME or OPEN, not '%s'", printable(args[0]))
 	}
 	args = args[1:]
-	if server.EqualFold(args[0], "nth") && len(args) > 1 {
+	if ascii.EqualFold(args[0], "nth") && len(args) > 1 {
 		n, err := diskNumber("disk fail", "n", args[1], math.MaxInt32)
 		if err != nil || n == 0 {
 			return labError("disk fail", "NTH expects a number from 1 to %d, not '%s'", math.MaxInt32, printable(args[1]))
@@ -75,13 +75,13 @@ func (l *State) diskFail(c *command.Call, args [][]byte) error {
 	}
 	const how = "expects ENOSPC, EIO or SHORT bytes"
 	switch {
-	case len(args) == 1 && server.EqualFold(args[0], "enospc"):
+	case len(args) == 1 && ascii.EqualFold(args[0], "enospc"):
 		r.Why = syscall.ENOSPC
-	case len(args) == 1 && server.EqualFold(args[0], "eio"):
+	case len(args) == 1 && ascii.EqualFold(args[0], "eio"):
 		r.Why = syscall.EIO
-	case len(args) == 2 && server.EqualFold(args[0], "short") && r.On != disk.OpWrite:
+	case len(args) == 2 && ascii.EqualFold(args[0], "short") && r.On != disk.OpWrite:
 		return labError("disk fail", "only WRITE can be SHORT")
-	case len(args) == 2 && server.EqualFold(args[0], "short"):
+	case len(args) == 2 && ascii.EqualFold(args[0], "short"):
 		n, err := diskNumber("disk fail", "SHORT", args[1], math.MaxInt32)
 		if err != nil {
 			return err

@@ -67,7 +67,7 @@ func (l *State) relayToMaster(c *command.Call) error {
 // relay sends verb to the masters. This server checks the caller's permission, because the others do
 // not know the caller.
 func (l *State) relay(c *command.Call, how string, to []*State, verb [][]byte) error {
-	if server.EqualFold(verb[0], "all") || server.EqualFold(verb[0], "master") || server.EqualFold(verb[0], "verdict") {
+	if ascii.EqualFold(verb[0], "all") || ascii.EqualFold(verb[0], "master") || ascii.EqualFold(verb[0], "verdict") {
 		return labError(how, "expects a verb for a single master, not '%s'", printable(verb[0]))
 	}
 	args := [][]byte{[]byte("LAB")}

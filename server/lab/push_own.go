@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
@@ -35,8 +36,8 @@ func MaintRows() []command.Row {
 // CLIENT MAINT_NOTIFICATIONS ON | OFF [MOVING-ENDPOINT-TYPE type]
 func maintNotifications(_ *server.Server, c *command.Call) error {
 	switch {
-	case !server.EqualFold(c.Args[2], "on") && !server.EqualFold(c.Args[2], "off"),
-		len(c.Args) != 3 && (len(c.Args) != 5 || !server.EqualFold(c.Args[3], "moving-endpoint-type")):
+	case !ascii.EqualFold(c.Args[2], "on") && !ascii.EqualFold(c.Args[2], "off"),
+		len(c.Args) != 3 && (len(c.Args) != 5 || !ascii.EqualFold(c.Args[3], "moving-endpoint-type")):
 		return server.ErrSyntax
 	}
 	c.OK()

@@ -12,17 +12,17 @@ import (
 // Where the lab meets the rest of the server. install sets hooks and becomes the executor's observer:
 //
 //	the hook      runs                    the lab's function               does
-//	do            for each request        doWithFaults (lab_request.go)    faults of requests
-//	goOn          after a client's wait   executeAndRead (lab_clock.go)    what it sent meanwhile
-//	RunTimers     once in a pass          catchUp (lab_clock.go)           deadlines, one by one
-//	accept        for a listener          acceptUnlessBlackhole (lab_net.go)
-//	resume        reply after a wait      resumeWithFault                  faults of that reply
+//	Do            for each request        doWithFaults (request.go)        faults of requests
+//	GoOn          after a client's wait   executeAndRead (clock.go)        what it sent meanwhile
+//	RunTimers     once in a pass          catchUp (clock.go)               deadlines, one by one
+//	Accept        for a listener          acceptUnlessBlackhole (net.go)
+//	Resume        reply after a wait      resumeWithFault                  faults of that reply
 //	ServeOthers   during a slow script    serveOthersOfLab                 LAB CRASH, LAB HOLD WAIT
-//	deaf          for each listener       refuses (lab_net.go)             LAB LISTEN OFF, LAB CRASH DOWN
+//	Deaf          for each listener       refuses (net.go)                 LAB LISTEN OFF, LAB CRASH DOWN
 //
 //	the observer
-//	Outgoing      a message               Outgoing (lab_push.go)           SKIP-PUSH, DELAY-PUSH
-//	Answered, Called, Expired             lab_observe.go                   the log, the doctor
+//	Outgoing      a message               Outgoing (push.go)               SKIP-PUSH, DELAY-PUSH
+//	Answered, Called, Expired             observe.go                   the log, the doctor
 //	Left          a client has gone       Left                             forgets it
 //
 // A fault concerns one connection. No other client ever waits for it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
 	"github.com/miniredisd/miniredisd/lab/verdict"
@@ -46,9 +47,9 @@ const (
 func (l *State) verdict(c *command.Call) error {
 	form, pattern, args := verdictWords, "*", c.Args[2:]
 	var in words.Language
-	if len(args) > 0 && (server.EqualFold(args[0], "svg") || server.EqualFold(args[0], "page")) {
+	if len(args) > 0 && (ascii.EqualFold(args[0], "svg") || ascii.EqualFold(args[0], "page")) {
 		form, args = verdictForm(labVerb(args[0])), args[1:]
-		if len(args) > 1 && server.EqualFold(args[0], "lang") {
+		if len(args) > 1 && ascii.EqualFold(args[0], "lang") {
 			in, args = words.Language(args[1]), args[2:]
 			if !in.Known() {
 				return labError("verdict", "the language is en or zh, not '%s'", printable([]byte(in)))
@@ -68,7 +69,7 @@ func (l *State) verdict(c *command.Call) error {
 			l.judging.Lock()
 			defer l.judging.Unlock()
 			if err := writeVerdict(w, form, in, pattern, logs); err != nil {
-				w.Buf = server.ErrorReply(server.Errorf("ERR LAB VERDICT: %v", err))
+				w.Buf = server.ErrorReply(store.Errorf("ERR LAB VERDICT: %v", err))
 			}
 		})
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // appendOnly is the append only file (aof.c). When the server starts, what is there is loaded. From then on each pass
-// appends what it has changed. CONFIG SET appendonly begins and ends it while the server runs: persist_switch.go.
+// appends what it has changed. CONFIG SET appendonly begins and ends it while the server runs: switch.go.
 //
 //	executePhase ── Propagation ──> Writer.Append
 //	BeforeSleep ───── flush ──────> Writer.Flush ──> then write, for the replies

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	snapshots "github.com/miniredisd/miniredisd/persist/snapshot"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
@@ -36,9 +37,9 @@ const (
 // SCHEDULE waits for the end of an AOF rewrite.
 func (p *Files) bgsave(c *command.Call) error {
 	switch {
-	case len(c.Args) == 2 && server.EqualFold(c.Args[1], "cancel") && c.Cmd.Offers("cancel"):
+	case len(c.Args) == 2 && ascii.EqualFold(c.Args[1], "cancel") && c.Cmd.Offers("cancel"):
 		return p.cancel(c)
-	case len(c.Args) > 2 || len(c.Args) == 2 && !server.EqualFold(c.Args[1], "schedule"):
+	case len(c.Args) > 2 || len(c.Args) == 2 && !ascii.EqualFold(c.Args[1], "schedule"):
 		return server.ErrSyntax
 	case p.Background.snapshot != nil:
 		return errSaving
@@ -75,6 +76,7 @@ func (p *Files) cancel(c *command.Call) error {
 // beginBackground begins a save of what the keyspace is now. The log has the reason if it cannot.
 func (p *Files) beginBackground() error { return p.BeginSave(p.SavedInBackground) }
 
+// BeginSave begins a save in the background. done gets how it ended.
 func (p *Files) BeginSave(done func(err error)) error {
 	b := &p.Background
 	p.saves++

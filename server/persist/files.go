@@ -16,7 +16,7 @@ import (
 )
 
 // Files keeps the data beyond the end of the process, in a file. It belongs to the goroutine that executes
-// commands. SAVE stops the loop, BGSAVE does not: persist_bgsave.go.
+// commands. SAVE stops the loop, BGSAVE does not: bgsave.go.
 type Files struct {
 	s        *server.Server
 	Disk     disk.FS
@@ -54,7 +54,7 @@ func New(s *server.Server) *Files {
 	return p
 }
 
-// StartAgain makes the state that NewFiles makes, for LAB CRASH. The disk stays, with those who look at it.
+// StartAgain makes the state that New makes, for LAB CRASH. The disk stays, with those who look at it.
 func (p *Files) StartAgain() {
 	p.StopTimer()
 	disk, back, hooks, history, stopping := p.Disk, p.back, p.Hooks, p.History, p.Stopping
@@ -104,6 +104,7 @@ func (p *Files) ClockBack(ns int64) {
 	p.StopTimer()
 }
 
+// Path is the place of the RDB file.
 func (p *Files) Path() string { return filepath.Join(p.Folder(), p.s.Cfg.DBFilename) }
 
 // Reserve keeps other servers out of the folder from now on.

@@ -2,6 +2,7 @@ package persist
 
 import (
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
@@ -25,11 +26,11 @@ func (p *Files) reload(c *command.Call, options [][]byte) error {
 	save, flush, merge := true, true, false
 	for _, option := range options {
 		switch {
-		case server.EqualFold(option, "merge"):
+		case ascii.EqualFold(option, "merge"):
 			merge = true
-		case server.EqualFold(option, "noflush"):
+		case ascii.EqualFold(option, "noflush"):
 			flush = false
-		case server.EqualFold(option, "nosave"):
+		case ascii.EqualFold(option, "nosave"):
 			save = false
 		default:
 			return errReloadOption

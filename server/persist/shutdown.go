@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
@@ -66,15 +67,15 @@ func (e *Stopping) shutdown(c *command.Call) error {
 	abort := false
 	for _, arg := range c.Args[1:] {
 		switch {
-		case server.EqualFold(arg, "save"):
+		case ascii.EqualFold(arg, "save"):
 			how.save = true
-		case server.EqualFold(arg, "nosave"):
+		case ascii.EqualFold(arg, "nosave"):
 			how.nosave = true
-		case server.EqualFold(arg, "abort"):
+		case ascii.EqualFold(arg, "abort"):
 			abort = true
-		case server.EqualFold(arg, "now"):
+		case ascii.EqualFold(arg, "now"):
 			how.now = true
-		case server.EqualFold(arg, "force"):
+		case ascii.EqualFold(arg, "force"):
 			how.force = true
 		default:
 			return server.ErrSyntax

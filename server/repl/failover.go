@@ -32,7 +32,7 @@ type Failover struct {
 type failoverState uint8
 
 const (
-	NoFailover failoverState = iota
+	NoFailover failoverState = iota // none is under way
 	waitsForSync
 	handsOver
 )
@@ -59,7 +59,7 @@ const (
 
 // FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds] (replication.c: failoverCommand)
 func (v *Failover) failoverCommand(c *command.Call) error {
-	if len(c.Args) == 2 && server.EqualFold(c.Args[1], "abort") {
+	if len(c.Args) == 2 && ascii.EqualFold(c.Args[1], "abort") {
 		if v.State == NoFailover {
 			return errNoFailover
 		}
@@ -94,7 +94,7 @@ func parseFailover(args [][]byte) (want Failover, ms int64, err error) {
 	for ; len(args) > 0; args = args[1:] {
 		var ok bool
 		switch {
-		case server.EqualFold(args[0], "timeout") && len(args) > 1 && ms == 0:
+		case ascii.EqualFold(args[0], "timeout") && len(args) > 1 && ms == 0:
 			if ms, ok = ascii.ParseInt(args[1]); !ok {
 				return want, 0, store.ErrNotInt
 			}
@@ -102,13 +102,13 @@ func parseFailover(args [][]byte) (want Failover, ms int64, err error) {
 				return want, 0, errFailoverTimeout
 			}
 			args = args[1:]
-		case server.EqualFold(args[0], "to") && len(args) > 2 && want.host == "":
+		case ascii.EqualFold(args[0], "to") && len(args) > 2 && want.host == "":
 			if want.port, ok = ascii.ParseInt(args[2]); !ok {
 				return want, 0, store.ErrNotInt
 			}
 			want.host = string(args[1])
 			args = args[2:]
-		case server.EqualFold(args[0], "force") && !want.force:
+		case ascii.EqualFold(args[0], "force") && !want.force:
 			want.force = true
 		default:
 			return want, 0, server.ErrSyntax

@@ -13,12 +13,12 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// following is what makes a server a replica. Its files are repl_follow*.go. Package follow has the conversation with
+// following is what makes a server a replica. Its files are follow*.go. Package follow has the conversation with
 // the master, this one has its socket, the keys and the clock:
 //
-//	handlers      the socket is readable, or connected: noted       repl_follow_link.go
+//	handlers      the socket is readable, or connected: noted       follow_link.go
 //	timer         a second has passed: noted
-//	executePhase  advance: read, execute, load, acknowledge         repl_follow_stream.go, repl_follow_sync.go
+//	executePhase  advance: read, execute, load, acknowledge         follow_stream.go, follow_sync.go
 //
 // So everything that a master causes happens where commands are executed, between those of clients.
 type following struct {
@@ -78,7 +78,7 @@ func (f *following) replicaOf(c *command.Call) error {
 	if f.s.Failover.State != NoFailover {
 		return errFailingOver
 	}
-	if server.EqualFold(c.Args[1], "no") && server.EqualFold(c.Args[2], "one") {
+	if ascii.EqualFold(c.Args[1], "no") && ascii.EqualFold(c.Args[2], "one") {
 		if f.Host != "" {
 			f.Promote()
 			f.s.Log('*', "MASTER MODE enabled (user request from '%s')", by)

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/replication/follow"
 	"github.com/miniredisd/miniredisd/reactor"
-	"github.com/miniredisd/miniredisd/server"
 )
 
 // advance gives the link its part of a pass. Clients have had theirs.
@@ -232,8 +232,8 @@ func (f *following) execute(l *link, args [][]byte) {
 	defer f.s.RecoverCommand(c)
 	switch {
 	case len(args) == 0:
-	case server.EqualFold(args[0], "replconf"):
-		if len(args) > 1 && server.EqualFold(args[1], "getack") {
+	case ascii.EqualFold(args[0], "replconf"):
+		if len(args) > 1 && ascii.EqualFold(args[1], "getack") {
 			f.acknowledge(l)
 		}
 	default:

@@ -45,10 +45,10 @@ func (r *replicas) replconf(c *command.Call) error {
 	rep := r.of(me)
 	for i := 1; i < len(c.Args); i += 2 {
 		switch name := c.Args[i]; {
-		case server.EqualFold(name, "ack"):
+		case ascii.EqualFold(name, "ack"):
 			r.heard(me, c.Args[i+1:])
 			return nil
-		case server.EqualFold(name, "getack"): // it asks a replica
+		case ascii.EqualFold(name, "getack"): // it asks a replica
 			return nil
 		default:
 			if err := rep.set(r.s.Server, name, c.Args[i+1]); err != nil {
@@ -66,23 +66,23 @@ const hostMax = 255
 // set takes an option of REPLCONF.
 func (rep *replica) set(s *server.Server, name, value []byte) error {
 	switch {
-	case server.EqualFold(name, "listening-port"):
+	case ascii.EqualFold(name, "listening-port"):
 		port, ok := ascii.ParseInt(value)
 		if !ok {
 			return store.ErrNotInt
 		}
 		rep.Port = port
-	case server.EqualFold(name, "ip-address"):
+	case ascii.EqualFold(name, "ip-address"):
 		if len(value) > hostMax {
-			return server.Errorf("ERR REPLCONF ip-address provided by replica instance is too long: %d bytes", len(value))
+			return store.Errorf("ERR REPLCONF ip-address provided by replica instance is too long: %d bytes", len(value))
 		}
 		rep.addr = string(value)
-	case server.EqualFold(name, "capa"):
-		rep.takesEOF = rep.takesEOF || server.EqualFold(value, "eof")
-		rep.takesNewID = rep.takesNewID || server.EqualFold(value, "psync2")
-	case server.EqualFold(name, "version") && s.Ex.Table.Dialect.Family == dialect.Valkey:
+	case ascii.EqualFold(name, "capa"):
+		rep.takesEOF = rep.takesEOF || ascii.EqualFold(value, "eof")
+		rep.takesNewID = rep.takesNewID || ascii.EqualFold(value, "psync2")
+	case ascii.EqualFold(name, "version") && s.Ex.Table.Dialect.Family == dialect.Valkey:
 		rep.version = string(value)
-	case server.EqualFold(name, "rdb-only"):
+	case ascii.EqualFold(name, "rdb-only"):
 		n, ok := ascii.ParseInt(value)
 		if !ok {
 			return store.ErrNotInt
@@ -91,20 +91,20 @@ func (rep *replica) set(s *server.Server, name, value []byte) error {
 			return store.Error("ERR value is out of range, value must between 0 and 1")
 		}
 		rep.rdbOnly = n == 1
-	case server.EqualFold(name, "rdb-filter-only"):
+	case ascii.EqualFold(name, "rdb-filter-only"):
 		parts, ok := config.SplitArgs(string(value))
 		if !ok {
 			return store.Error("ERR Missing rdb-filter-only values")
 		}
 		rep.filtered, rep.wantsLibrary = true, false
 		for _, what := range parts {
-			if !server.EqualFold([]byte(what), "functions") {
-				return server.Errorf("ERR Unsupported rdb-filter-only option: %s", what)
+			if !ascii.EqualFold([]byte(what), "functions") {
+				return store.Errorf("ERR Unsupported rdb-filter-only option: %s", what)
 			}
 			rep.wantsLibrary = true
 		}
 	default:
-		return server.Errorf("ERR Unrecognized REPLCONF option: %s", name)
+		return store.Errorf("ERR Unrecognized REPLCONF option: %s", name)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (r *replicas) heard(c *server.Client, args [][]byte) {
 		return
 	}
 	rep.Acked = max(rep.Acked, acked)
-	if len(args) > 2 && server.EqualFold(args[1], "fack") {
+	if len(args) > 2 && ascii.EqualFold(args[1], "fack") {
 		if synced, ok := ascii.ParseInt(args[2]); ok {
 			rep.synced, rep.hasFile = max(rep.synced, synced), true
 		}

@@ -56,7 +56,7 @@ const (
 	waitsForStart              // of a snapshot
 	waitsForEnd                // of a snapshot; it gets the stream from its beginning on
 	getsFile
-	Online
+	Online // it gets what is new
 	gotRDB // it wanted no more, and is closed
 )
 

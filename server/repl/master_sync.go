@@ -48,7 +48,7 @@ func (r *replicas) psync(c *command.Call) error {
 	switch {
 	case me.Sess.Replica || c.Sess.Monitor:
 		return nil
-	case len(c.Args) > 3 && server.EqualFold(c.Args[3], "failover"):
+	case len(c.Args) > 3 && ascii.EqualFold(c.Args[3], "failover"):
 		if err := r.s.Failover.takeOver(c); err != nil {
 			return err
 		}

@@ -1,3 +1,20 @@
+// Package repl is replication, both sides of it. A master feeds its replicas, and a replica follows its master.
+//
+//	master*.go    replicas: PSYNC, the stream, WAIT                  replication.c, the part MASTER
+//	follow*.go    following: the link to a master, and its stream    replication.c, the part SLAVE
+//	failover.go   FAILOVER: a master hands its role over             replication.c: failoverCommand
+//	peer.go       links between servers of one process
+//	hooks.go      what a lab may hold up
+//
+// The goroutine that executes commands owns all of it. Two other goroutines help a replica: one resolves the name of
+// its master, one makes the handshake of TLS. Both post what they have found:
+//
+//	executePhase                                a goroutine
+//	following.advance ─── ask, shakeHands ────> DNS, TLS
+//	       noted <───────────── post ───────────┘
+//
+// In Redis both happen in the loop (replication.c: connectWithMaster), and all clients wait for a slow name server.
+// internal/replication has the stream, and internal/replication/follow the conversation with a master.
 package repl
 
 import (
@@ -13,13 +30,14 @@ import (
 type Role struct {
 	*server.Server
 	Persist  *persist.Files
-	Replicas replicas  // repl_master*.go
-	Follow   following // repl_follow*.go
-	Failover Failover  // repl_failover.go
-	Link     LinkHooks // repl_hooks.go
-	Peers    []*Role   // all servers of the process, with this one: repl_peer.go
+	Replicas replicas
+	Follow   following
+	Failover Failover
+	Link     LinkHooks
+	Peers    []*Role // all servers of the process, with this one: peer.go
 }
 
+// New makes a master without replicas.
 func New(s *server.Server, p *persist.Files) *Role {
 	rs := &Role{Server: s, Persist: p, Link: plainLink()}
 	rs.Replicas = newReplicas(rs)

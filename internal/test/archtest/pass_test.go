@@ -49,7 +49,7 @@ func callsOf(t *testing.T, method string) (names []string) {
 				return true
 			}
 			called := call.Fun
-			if name, ok := called.(*ast.Ident); ok && name.Name == "each" {
+			if name, ok := called.(*ast.Ident); ok && strings.EqualFold(name.Name, "each") {
 				called = call.Args[0]
 			}
 			names = append(names, called.(*ast.SelectorExpr).Sel.Name)
