@@ -1,7 +1,7 @@
 // Package stage is where the course plays its stories: private servers whose clock stands still when the story
 // says so, and whose loop is recorded.
 //
-//	story ──┬── New ─────────────> server.Nodes, with a seed, a lab and --watch
+//	story ──┬── New ─────────────> node.Nodes, with a seed, a lab and --watch
 //	        ├── Do, Lab ─────────> the servers, over no connection: no rule of the lab meets these requests
 //	        ├── Freeze, Advance ─> the clocks
 //	        ├── Record ──────────> the events of one server
