@@ -51,7 +51,7 @@ func (e *Engine) openLibs() {
 	e.scriptScope.words = []string{"KEYS", "ARGV"}
 }
 
-// osClock is os.clock. Lua counts the time of the processor, which the engine does not know.
+// osClock is os.clock. It returns the seconds of the engine's clock. Lua's own returns the CPU time of the process.
 func (e *Engine) osClock(l *lua.LState) int {
 	l.Push(lua.LNumber(float64(e.o.Clock()) / 1e9))
 	return 1
@@ -84,7 +84,8 @@ func (e *Engine) handle(l *lua.LState) int {
 	return 1
 }
 
-// noteFailure notes what the reply needs of an error v that was raised at a level of the stack.
+// noteFailure keeps the error's text and its place in the script for the reply. v is the error, and level is the
+// level of the Lua stack that raised it.
 func (e *Engine) noteFailure(l *lua.LState, v lua.LValue, level int) {
 	f := &e.run.fail
 	if text, ok := v.(lua.LString); ok {
