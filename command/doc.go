@@ -40,7 +40,7 @@
 //
 // # Tests
 //
-// The tests of the commands are in server/testdata/transcripts. For t_hash*.go they are in the folder
+// The tests of the commands are in node/testdata/transcripts. For t_hash*.go they are in the folder
 // hash, for cmd_scan.go in the files key/scan*.txt.
 //
 // To add a command: write its function, and its row at the top of the file of its group. Arity, ACL

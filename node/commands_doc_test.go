@@ -14,7 +14,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/dialect"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/commands.md and docs/dialects.md again")
+// Update is for the tests of package node_test, too.
+var Update = flag.Bool("update", false, "write again what tests compare with")
 
 const (
 	document   = "../docs/commands.md"
@@ -30,7 +31,7 @@ func TestTheDocumentListsTheCommandsThereAre(t *testing.T) {
 	have, after, found := strings.Cut(rest, tableEnd)
 	require.True(t, found, "no line %q", tableEnd)
 	want := commandTables()
-	if *update {
+	if *Update {
 		require.NoError(t, os.WriteFile(document, []byte(before+tableBegin+want+tableEnd+after), 0o644))
 		return
 	}

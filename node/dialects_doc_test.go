@@ -31,7 +31,7 @@ func TestTheDialectsPageSaysWhatTheTablesSay(t *testing.T) {
 		have, after, found := strings.Cut(rest, dialectsEnd)
 		require.True(t, found, "no line %q", dialectsEnd)
 		want := dialectTables(in)
-		if *update {
+		if *Update {
 			require.NoError(t, os.WriteFile(path, []byte(before+dialectsBegin+want+dialectsEnd+after), 0o644))
 			continue
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The transcripts of command/t_hash_scan.go are in server/testdata/transcripts: in the folder
+// The transcripts of command/t_hash_scan.go are in node/testdata/transcripts: in the folder
 // hash, or in a file of another folder whose name begins with "hash". So are those of server/admin/acl.go for "acl".
 func TestEachFileOfCommandsHasTranscripts(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	var names []string
 	for _, pattern := range []string{"*", "*/*.txt"} {
-		found, err := filepath.Glob(filepath.Join(root, "server", "testdata", "transcripts", pattern))
+		found, err := filepath.Glob(filepath.Join(root, "node", "testdata", "transcripts", pattern))
 		require.NoError(t, err)
 		names = append(names, found...)
 	}
