@@ -9,7 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// AfterSleep begins a pass. Everything in a pass happens at one time.
+// AfterSleep begins a pass as INFO counts them. beginExecution reads the clock again.
 func (s *Server) AfterSleep() {
 	s.Stats.Passes++
 	s.Now = s.Ex.Tick()
