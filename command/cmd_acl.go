@@ -7,7 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/acl"
 )
 
-// aclRows are the subcommands of ACL that change no user. The others are in package admin: they
+// aclRows are the subcommands of ACL that change no user. The others are in server/admin: they
 // may have to close connections.
 func aclRows() []Row {
 	const (

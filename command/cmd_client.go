@@ -3,7 +3,7 @@ package command
 import "github.com/miniredisd/miniredisd/store"
 
 // clientRows are the subcommands of CLIENT that concern only the client itself. The others are in
-// package server, which knows all clients.
+// package server/admin, which sees all clients.
 func clientRows() []Row {
 	return []Row{
 		{"client", "",

@@ -54,7 +54,7 @@ func (l *listener) requireEach(t *testing.T, table string) {
 	}
 }
 
-// The tests of package server compare the commands of Redis 7.2 with a redis-server. These are newer.
+// The tests of package node compare the commands of Redis 7.2 with a redis-server. These are newer.
 func TestNewerCommandsPropagateWhatTheyDid(t *testing.T) {
 	l := newListener("redis-8.4")
 	l.requireEach(t, `
