@@ -63,6 +63,7 @@ func arrows() map[string][]string {
 			"lab", "lab/doctor", "lab/holders", "lab/labtls", "lab/verdict", "lab/words", "persist/aof",
 			"persist/disk", "reactor", "resp", "server", "server/admin", "server/persist", "server/repl",
 			"store", "golang.org/x/sys/unix"},
+		"lab/topology": {},
 		"server/repl": {"command", "internal/ascii", "internal/config", "internal/dialect",
 			"internal/replication", "internal/replication/follow", "internal/trace", "ioworkers",
 			"persist/disk", "persist/rdb", "persist/snapshot", "reactor", "resp", "server", "server/persist",
