@@ -42,6 +42,11 @@ func (ex *Executor) admitNow(s *Session, cmd *Command, args [][]byte) error {
 	if err := ex.permissions.check(s, cmd, args, fromClient); err != nil {
 		return err
 	}
+	if ex.Cluster != nil {
+		if err := ex.Cluster.admit(ex, s, cmd, args); err != nil {
+			return err
+		}
+	}
 	busy := ex.Scripts.run.busy
 	if ex.KS.MaxMemory > 0 && !busy && ex.Eviction.before() && ex.needsMemory(s, cmd, args) { // reads evict, too
 		return errOOM

@@ -75,7 +75,10 @@ func echo(c *Call) error {
 // SELECT index (db.c: selectCommand)
 func selectDB(c *Call) error {
 	n, err := c.database(c.Args[1])
-	if err != nil {
+	switch {
+	case err == errDBIndex && c.Ex.Cluster != nil:
+		return errSelectCluster
+	case err != nil:
 		return err
 	}
 	c.Sess.DB = n
@@ -171,7 +174,7 @@ func introduce(c *Call) {
 	c.TextField("version", c.Ex.Table.Dialect.HelloVersion)
 	c.IntField("proto", int64(c.Sess.Proto))
 	c.IntField("id", c.Sess.ID)
-	c.TextField("mode", "standalone")
+	c.TextField("mode", c.Ex.ClusterMode())
 	role := "master"
 	if c.Ex.Refusals.Has(IsReplica) {
 		role = "replica"

@@ -253,6 +253,9 @@ func copyKey(c *Call) error {
 
 // MOVE key db (db.c: moveCommand)
 func move(c *Call) error {
+	if c.Ex.Cluster != nil {
+		return errMoveCluster
+	}
 	to, err := c.database(c.Args[2])
 	if err != nil {
 		return err

@@ -132,6 +132,10 @@ func migrate(c *Call) error {
 // restoreRequests returns the keys that exist, with a RESTORE request for each.
 func (c *Call) restoreRequests(o *migrateOptions) (here [][]byte, requests []byte, err error) {
 	var at [20]byte
+	name := []byte("RESTORE")
+	if c.Ex.Cluster != nil {
+		name = []byte("RESTORE-ASKING")
+	}
 	for _, key := range o.keys {
 		found := c.DB.Lookup(key, store.LookupNone)
 		if !found.Exists() {
@@ -147,7 +151,7 @@ func (c *Call) restoreRequests(o *migrateOptions) (here [][]byte, requests []byt
 		}
 		payload := rdb.Dump(nil, found.Value(), c.Ex.Table.Dialect.DumpVersion)
 		words := [][]byte{
-			[]byte("RESTORE"), key, strconv.AppendInt(at[:0], ttl, 10), payload, []byte("REPLACE"),
+			name, key, strconv.AppendInt(at[:0], ttl, 10), payload, []byte("REPLACE"),
 		}
 		if !o.replace {
 			words = words[:4]

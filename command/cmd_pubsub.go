@@ -142,15 +142,25 @@ func (c *Call) confirm(kind pubsub.Kind, event string, name []byte) {
 // PUBLISH channel message (pubsub.c: publishCommand)
 func publish(c *Call) error {
 	c.Int(int64(c.Ex.messages.publish(c.Args[1], c.Args[2])))
-	c.propagateMessage()
+	c.spreadMessage(pubsub.Channel)
 	return nil
 }
 
 // SPUBLISH shardchannel message (pubsub.c: spublishCommand)
 func spublish(c *Call) error {
 	c.Int(int64(c.Ex.messages.publishTo(pubsub.Shard, "smessage", c.Args[1], c.Args[2])))
-	c.propagateMessage()
+	c.spreadMessage(pubsub.Shard)
 	return nil
+}
+
+// spreadMessage gives a message to other nodes of the cluster, or else to replicas (pubsub.c:
+// pubsubPublishMessageAndPropagateToCluster).
+func (c *Call) spreadMessage(kind pubsub.Kind) {
+	if cl := c.Ex.Cluster; cl != nil {
+		cl.Publish(kind, c.Args[1], c.Args[2])
+		return
+	}
+	c.propagateMessage()
 }
 
 // PUBSUB CHANNELS [pattern] (pubsub.c: pubsubCommand)

@@ -128,6 +128,9 @@ func flushAll(c *Call) error {
 
 // SWAPDB index1 index2 (db.c: swapdbCommand)
 func swapDB(c *Call) error {
+	if c.Ex.Cluster != nil {
+		return errSwapCluster
+	}
 	var ids [2]int
 	for i, which := range [...]string{"first", "second"} {
 		n, ok := ascii.ParseInt(c.Args[1+i])

@@ -53,6 +53,9 @@ func (s *sorter) parse(c *Call, args [][]byte, mayStore bool) error {
 		case is(a, "by") && left >= 1:
 			i++
 			p := parseSortPattern(args[i])
+			if p.named && c.Ex.Cluster != nil {
+				return errSortByCluster
+			}
 			if p.named && !c.Ex.permissions.allowsAllKeys(c) {
 				return errSortBy
 			}
@@ -60,6 +63,9 @@ func (s *sorter) parse(c *Call, args [][]byte, mayStore bool) error {
 			s.unsorted = s.unsorted || !p.named
 		case is(a, "get") && left >= 1:
 			i++
+			if c.Ex.Cluster != nil {
+				return errSortGetCluster
+			}
 			if !c.Ex.permissions.allowsAllKeys(c) {
 				return errSortGet
 			}

@@ -24,6 +24,7 @@ type Executor struct {
 	Subs     *pubsub.Registry[*Session]
 	Host     Host
 	Observer Observer // nil without a lab
+	Cluster  *Cluster // nil without a cluster
 	ACLLog   acl.Log
 	Now      clock.Moment // when the last command ended, which is when the next one starts; see Tick
 	Stats    Stats

@@ -57,6 +57,16 @@ func (m *messages) publishTo(kind pubsub.Kind, event string, channel, payload []
 	return len(to)
 }
 
+// endOfShard tells a client that its subscription to a shard channel is over (pubsub.c: addReplyPubsubUnsubscribed).
+func (m *messages) endOfShard(to *Session, channel []byte) {
+	w := resp.Writer{Buf: m.room[:0]}
+	w.Push(3)
+	w.BulkString("sunsubscribe")
+	w.Bulk(channel)
+	w.Int(int64(m.ex.Subs.Count(pubsub.Shard, to)))
+	m.send([]*Session{to}, w.Buf)
+}
+
 // send posts one encoded message to many clients. Only its first byte depends on the protocol.
 func (m *messages) send(to []*Session, message []byte) {
 	for _, s := range to {

@@ -137,6 +137,15 @@ func (ev *events) expired(db *store.DB, key string) {
 	}
 }
 
+// dropped is told of a key that was deleted because another node of the cluster has it.
+func (ev *events) dropped(db *store.DB, key string) {
+	ev.ex.Propagation.KeyGone(db, key, false)
+	ev.modified(db.ID, []byte(key), nil)
+	if ev.wanted&ClassGeneric != 0 {
+		ev.fire(db.ID, "del", []byte(key))
+	}
+}
+
 // fieldsExpired is told of fields of a hash whose time had come. gone says that the hash went with its last
 // field. For Redis the event is one of hashes, for Valkey one of what expires.
 func (ev *events) fieldsExpired(db *store.DB, key string, gone bool) {

@@ -24,20 +24,21 @@ type Scripts struct {
 // scriptRun is the running script and its rights (script.h: scriptRunCtx). Scripts do not nest, so at
 // most one runs.
 type scriptRun struct {
-	on       bool
-	by       *Session // the client that runs it
-	db       int      // the database selected before
-	name     string   // the script's SHA1, or the function's name
-	args     [][]byte // arguments of EVAL or FCALL
-	started  int64    // monotonic ns
-	function bool     // run by FCALL: error texts name FUNCTION KILL in place of SCRIPT KILL
-	readOnly bool
-	allowOOM bool
-	wrote    bool  // has called a write command: SCRIPT KILL is refused
-	busy     bool  // exceeds busy-reply-threshold: other clients are served meanwhile
-	killed   bool  // ends at the next poll
-	failed   int64 // errors in its reply: see countFailure
-	broken   bool  // one of them is an error of its own
+	on        bool
+	by        *Session // the client that runs it
+	db        int      // the database selected before
+	name      string   // the script's SHA1, or the function's name
+	args      [][]byte // arguments of EVAL or FCALL
+	started   int64    // monotonic ns
+	function  bool     // run by FCALL: error texts name FUNCTION KILL in place of SCRIPT KILL
+	readOnly  bool
+	allowOOM  bool
+	crossSlot bool  // its keys may be in several slots of a cluster
+	wrote     bool  // has called a write command: SCRIPT KILL is refused
+	busy      bool  // exceeds busy-reply-threshold: other clients are served meanwhile
+	killed    bool  // ends at the next poll
+	failed    int64 // errors in its reply: see countFailure
+	broken    bool  // one of them is an error of its own
 }
 
 // lua returns the engine. The first call makes it.
@@ -93,6 +94,9 @@ func versionNumber(version string) (n int) {
 // begin starts a script or a function, unless its flags forbid it (script.c: scriptPrepareForRun).
 func (sc *Scripts) begin(c *Call, name string, flags luaeval.Flags) error {
 	readOnly := c.Cmd.Flags&ReadOnly != 0
+	if flags&(luaeval.NoCluster|luaeval.Compat) == luaeval.NoCluster && sc.ex.Cluster != nil {
+		return errShebangNode
+	}
 	if sc.ex.Refusals.on != 0 {
 		if err := sc.ex.Refusals.ofScript(c.Sess, flags); err != nil {
 			return err
@@ -111,7 +115,7 @@ func (sc *Scripts) begin(c *Call, name string, flags luaeval.Flags) error {
 	}
 	sc.run = scriptRun{
 		on: true, by: c.Sess, db: c.Sess.DB, name: name, args: c.Args, started: sc.ex.Now.Mono,
-		readOnly: readOnly || noWrites, allowOOM: allowOOM,
+		readOnly: readOnly || noWrites, allowOOM: allowOOM, crossSlot: flags&(luaeval.AllowCrossSlotKeys|luaeval.Compat) != 0,
 	}
 	sc.ex.enter()
 	return nil
@@ -138,6 +142,13 @@ func (sc *Scripts) call(args [][]byte, w *resp.Writer) {
 	}
 	if cmd.Flags&Write != 0 {
 		sc.run.wrote = true
+	}
+	if ex.Cluster != nil {
+		if err := ex.Cluster.admitCall(ex, cmd, args); err != nil {
+			sc.ex.Table.Calls(cmd).Rejected++
+			ex.fail(w, len(w.Buf), err)
+			return
+		}
 	}
 	mark := len(w.Buf)
 	ex.runInside(cmd, sc.run.by, args, w, ex.Clock.Mono())

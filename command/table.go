@@ -62,7 +62,6 @@ func groups() [][]Row {
 		slowlogRows(), commandlogRows(),
 		latencyRows(),
 		memoryRows(),
-		clusterRows(),
 		stringRows(),
 		compareRows(), boundedRows(),
 		zsetRows(),

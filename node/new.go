@@ -1,7 +1,7 @@
 // Package node assembles servers: the plain server, and beside it files, replication, a lab and its page. A process
 // has one or several of them.
 //
-//	node ──> server/glass ──> server/lab ──> server/repl ──> server/persist ──> server
+//	node ──> server/glass ──> server/lab ──> server/cluster ──> server/repl ──> server/persist ──> server
 //	  └─────────────────────────────────────────────────────> server/admin ──────┘
 //
 // Each package knows only those to its right. lab also uses admin. Programs start with New or NewNodes, and call Run.
@@ -18,6 +18,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/admin"
+	"github.com/miniredisd/miniredisd/server/cluster"
 	"github.com/miniredisd/miniredisd/server/glass"
 	"github.com/miniredisd/miniredisd/server/lab"
 	"github.com/miniredisd/miniredisd/server/persist"
@@ -28,7 +29,7 @@ import (
 var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
-	return command.CommandsOf(d, admin.Rows(), persist.Rows(), repl.Rows(), lab.Rows(), glass.Rows(), more)
+	return command.CommandsOf(d, admin.Rows(), persist.Rows(), repl.Rows(), cluster.Rows(), lab.Rows(), glass.Rows(), more)
 }
 
 // New makes a server that listens. It answers nothing before Run.
@@ -40,6 +41,9 @@ func New(cfg *config.Config, log server.Log) (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n.cluster != nil {
+		cluster.Introduce([]*cluster.State{n.cluster})
+	}
 	return n.Server, nil
 }
 
@@ -49,8 +53,9 @@ type node struct {
 	admin   *admin.State
 	persist *persist.Files
 	repl    *repl.Role
-	lab     *lab.State   // nil unless the directive lab is on
-	glass   *glass.State // nil unless the directive watch is set
+	cluster *cluster.State // nil unless the directive cluster-enabled is on
+	lab     *lab.State     // nil unless the directive lab is on
+	glass   *glass.State   // nil unless the directive watch is set
 }
 
 // newNode is New for one of several nodes of this process. The caller lets them know each other.
@@ -93,6 +98,9 @@ func commandsOf(cfg *config.Config) *command.Commands {
 func assemble(s *server.Server) *node {
 	n := &node{Server: s, admin: admin.New(s), persist: persist.New(s)}
 	n.repl = repl.New(s, n.persist)
+	if s.Cfg.ClusterEnabled {
+		n.cluster = cluster.New(n.repl)
+	}
 	if s.Cfg.Lab {
 		n.lab = lab.New(n.repl, n.admin, s.Clock)
 	}
@@ -103,6 +111,9 @@ func assemble(s *server.Server) *node {
 	s.Parts.Attach(n.persist.Part())
 	s.Parts.Attach(n.persist.Stopping.Part())
 	n.repl.Attach()
+	if n.cluster != nil {
+		s.Parts.Attach(n.cluster.Part())
+	}
 	if n.lab != nil {
 		s.Parts.Attach(n.lab.Part())
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/cluster"
 	"github.com/miniredisd/miniredisd/server/glass"
 	"github.com/miniredisd/miniredisd/server/lab"
 	"github.com/miniredisd/miniredisd/server/persist"
@@ -86,12 +87,13 @@ func NewNodes(cfg *config.Config, log func(node int) server.Log) (Nodes, error) 
 // introduce lets the nodes of a process know each other.
 func introduce(all []*node) {
 	var repls []*repl.Role
+	var clusters []*cluster.State
 	var labs []*lab.State
 	var glasses []*glass.State
 	var bubbles []*reactor.Bubble
 	for _, n := range all {
 		repls, labs, glasses = append(repls, n.repl), append(labs, n.lab), append(glasses, n.glass)
-		bubbles = append(bubbles, n.Bubble)
+		clusters, bubbles = append(clusters, n.cluster), append(bubbles, n.Bubble)
 	}
 	for i, n := range all {
 		n.repl.Peers = repls
@@ -104,6 +106,9 @@ func introduce(all []*node) {
 		if n.Bubble != nil { // its loop looks at the sockets between them
 			n.Bubble.Neighbours(slices.Concat(bubbles[:i], bubbles[i+1:]))
 		}
+	}
+	if all[0].cluster != nil {
+		cluster.Introduce(clusters)
 	}
 	if all[0].lab != nil {
 		lab.ShareLedger(labs)

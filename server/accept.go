@@ -69,7 +69,11 @@ func (ls *listeners) accepted(l *Listener, fd int, sa unix.Sockaddr) {
 	switch {
 	case !ls.s.Clients.HasPlace():
 		if !l.TLS {
-			_, _ = unix.Write(fd, []byte("-ERR max number of clients reached\r\n"))
+			text := "-ERR max number of clients reached\r\n"
+			if ls.s.Cfg.ClusterEnabled {
+				text = "-ERR max number of clients + cluster connections reached\r\n"
+			}
+			_, _ = unix.Write(fd, []byte(text))
 		}
 		_ = unix.Close(fd)
 		ls.s.Stats.Rejected++

@@ -134,7 +134,7 @@ func Flags(c *Client) string {
 		{c.Sess.Tracks(), 't'}, {c.Sess.Tracks() && c.Sess.Tracker.Broken, 'R'},
 		{c.Sess.Tracks() && c.Sess.Tracker.Bcast, 'B'},
 		{c.Sess.Tx != nil && c.Sess.Tx.Dirty, 'd'}, {c.Sess.CloseAfterReply, 'c'}, {c.Closed, 'A'},
-		{c.Unix, 'U'}, {c.Sess.NoEvict, 'e'}, {c.Sess.NoTouch, 'T'},
+		{c.Unix, 'U'}, {c.Sess.ReadsHere, 'r'}, {c.Sess.NoEvict, 'e'}, {c.Sess.NoTouch, 'T'},
 	} {
 		if f.on {
 			b = append(b, f.flag)

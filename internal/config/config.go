@@ -14,7 +14,7 @@
 //   - inert: a file and CONFIG SET may set it, and CONFIG GET shows the value. It has no effect, which
 //     [Config.Inert] reports once for the log.
 //   - refused: any value but the default is an error. Otherwise users would rely on a feature that does
-//     not exist, such as cluster mode.
+//     not exist, such as modules.
 //   - withheld: CONFIG SET refuses it. A file may set it without effect, because many files do
 //     (activedefrag).
 //
@@ -81,6 +81,7 @@ type Config struct {
 	PortFile       string
 	Masters        int    // the number of masters in this process, on the ports from Port on
 	Replicas       int    // the number of replicas that each of them has in this process, on the ports behind them
+	Cluster        bool   // the masters are one cluster that serves all slots; it implies ClusterEnabled
 	Dialect        string // the name of the server that this one plays, or a list for the masters: see package dialect
 	Trace          string // the file of the recording; "" means none
 	UnixSocket     string
@@ -239,6 +240,21 @@ type Config struct {
 	ShutdownTimeout         int    // seconds
 	ShutdownOnSigterm       string // words separated by spaces
 	ShutdownOnSigint        string
+
+	ClusterEnabled           bool
+	ClusterNodeTimeout       int    // milliseconds
+	ClusterPort              int    // 0 means 10000 above Port; nobody listens there
+	ClusterAnnounceIP        string // "" means 127.0.0.1
+	ClusterAnnouncePort      int    // 0 means Port, as for the next two
+	ClusterAnnounceTLSPort   int
+	ClusterAnnounceBusPort   int
+	ClusterAnnounceHostname  string
+	ClusterEndpointType      string // ip, hostname, unknown-endpoint
+	ClusterReplicaNoFailover bool
+	ClusterPubSubWhenDown    bool // shard channels are served although slots are not
+	ClusterReadsWhenDown     bool
+	ClusterReplicaMigration  bool // a master without slots becomes a replica of who has them
+	ClusterFullCoverage      bool // nothing is served unless all slots are
 
 	HashMaxListpackEntries int
 	HashMaxListpackValue   int

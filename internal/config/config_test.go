@@ -128,9 +128,7 @@ func TestEveryDirectiveSurvivesSetRewriteAndParse(t *testing.T) {
 
 func TestRefusedDirectivesSayWhy(t *testing.T) {
 	for line, why := range map[string]string{
-		"cluster-enabled yes": "cluster mode is not supported by miniredisd: connect a client for a single server, " +
-			"or several to --masters N",
-		"tls-cluster yes":        "cluster mode is not supported by miniredisd",
+		"tls-cluster yes":        "not supported by miniredisd: its nodes live in one process and have no bus",
 		"tls-key-file-pass x":    "encrypted private keys are not supported by miniredisd: crypto/tls does not read them",
 		"loadmodule a.so":        "modules are not supported by miniredisd",
 		"sentinel monitor m x 1": "sentinel directive while not in sentinel mode",
@@ -140,6 +138,17 @@ func TestRefusedDirectivesSayWhy(t *testing.T) {
 	}
 	_, err := Parse([]string{"--cluster-enabled", "no", "--tls-cluster", "no", "--replicaof", "no", "one"}, nil)
 	require.NoError(t, err)
+}
+
+func TestAClusterHasOneDatabaseAndNoReplicaOf(t *testing.T) {
+	for _, word := range []string{"--cluster", "--cluster-enabled"} {
+		c, err := Parse([]string{word, "yes", "--databases", "5"}, nil)
+		require.NoError(t, err)
+		require.True(t, c.ClusterEnabled)
+		require.Equal(t, 1, c.Databases)
+		_, err = Parse([]string{word, "yes", "--replicaof", "localhost", "1"}, nil)
+		require.ErrorContains(t, err, "replicaof directive not allowed in cluster mode")
+	}
 }
 
 func TestInertDirectivesAreReportedOnce(t *testing.T) {

@@ -258,6 +258,13 @@ func (c *Config) finish() error {
 	if c.Port == 0 && (c.UnixSocket != "" || c.TLSPort != 0) {
 		c.Port = -1
 	}
+	c.ClusterEnabled = c.ClusterEnabled || c.Cluster
+	if c.ClusterEnabled {
+		if c.ReplicaOf != "" {
+			return &LineError{Why: "replicaof directive not allowed in cluster mode"}
+		}
+		c.Databases = 1
+	}
 	c.clamp()
 	return nil
 }

@@ -109,11 +109,8 @@ func refusal(name string) string {
 	switch name {
 	case "activedefrag":
 		return "active defragmentation is not supported by miniredisd: Go does not move allocated memory"
-	case "cluster-enabled":
-		return "cluster mode is not supported by miniredisd: connect a client for a single server, " +
-			"or several to --masters N"
 	case "tls-cluster":
-		return "cluster mode is not supported by miniredisd"
+		return "not supported by miniredisd: its nodes live in one process and have no bus"
 	case "tls-key-file-pass", "tls-client-key-file-pass":
 		return "encrypted private keys are not supported by miniredisd: crypto/tls does not read them"
 	case "loadmodule":

@@ -105,7 +105,7 @@ func (a *State) infoServer(r *server.Report) {
 		r.Fields(played.ServerName+"_release_stage", "ga")
 	}
 	r.Fields("miniredisd_version", version.Version,
-		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", played.ModeField, "standalone",
+		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", played.ModeField, a.s.Ex.ClusterMode(),
 		"os", a.s.Figures.Process.System, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime",
 		"multiplexing_api", a.s.Cfg.Multiplexer,
 		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0",
@@ -263,7 +263,9 @@ func (a *State) infoLatencyStats(r *server.Report) {
 	})
 }
 
-func (*State) infoCluster(r *server.Report) { r.Fields("cluster_enabled", 0) }
+func (a *State) infoCluster(r *server.Report) {
+	r.Fields("cluster_enabled", server.OneIf(a.s.Cfg.ClusterEnabled))
+}
 
 func (a *State) infoKeyspace(r *server.Report) {
 	for _, db := range a.s.KS.DBs {

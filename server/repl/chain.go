@@ -119,7 +119,7 @@ func (r *replicas) place() *rdb.Replication {
 	switch {
 	case r.isTop() && st.Active:
 		db, whole = r.s.Ex.Propagation.Selected()
-	case f.isUp():
+	case f.IsUp():
 		db = f.Link.Client.Sess.DB
 	case f.Known:
 		db = f.db

@@ -51,6 +51,7 @@ const (
 	errFailoverForce    store.Error = "ERR FAILOVER with force option requires both a timeout and target HOST and IP."
 	errFailoverNoTarget store.Error = "ERR FAILOVER target HOST and PORT is not a replica."
 	errFailoverOffline  store.Error = "ERR FAILOVER target replica is not online."
+	errFailoverCluster  store.Error = "ERR FAILOVER not allowed in cluster mode. Use CLUSTER FAILOVER command instead."
 	errFailingOver      store.Error = "ERR REPLICAOF not allowed while failing over."
 	errNoSync           store.Error = "NOMASTERLINK Can't SYNC while failing over"
 	errNotMaster        store.Error = "ERR PSYNC FAILOVER can't be sent to a master."
@@ -59,6 +60,9 @@ const (
 
 // FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds] (replication.c: failoverCommand)
 func (v *Failover) failoverCommand(c *command.Call) error {
+	if v.S.Cfg.ClusterEnabled {
+		return errFailoverCluster
+	}
 	if len(c.Args) == 2 && ascii.EqualFold(c.Args[1], "abort") {
 		if v.State == NoFailover {
 			return errNoFailover
@@ -74,6 +78,22 @@ func (v *Failover) failoverCommand(c *command.Call) error {
 	if err := v.check(&want, ms); err != nil {
 		return err
 	}
+	v.begin(&want, ms)
+	c.OK()
+	return nil
+}
+
+// HandOver makes the replica with an address the master, once it has everything. After ms milliseconds without that
+// this server stays the master (cluster.c: clusterSendMFStart). It does nothing if a failover is under way already, or
+// if no such replica is there.
+func (v *Failover) HandOver(host string, port int, ms int64) {
+	if want := (Failover{host: host, port: int64(port)}); v.check(&want, ms) == nil {
+		v.begin(&want, ms)
+	}
+}
+
+// begin holds back writes until the replica has everything.
+func (v *Failover) begin(want *Failover, ms int64) {
 	v.host, v.port, v.force, v.State = want.host, want.port, want.force, waitsForSync
 	if v.host != "" {
 		v.S.Log('*', "FAILOVER requested to %s:%d.", v.host, v.port)
@@ -85,8 +105,6 @@ func (v *Failover) failoverCommand(c *command.Call) error {
 		v.timer = v.S.At(v.until, func() { v.timer = nil }) // advance looks at the time
 	}
 	v.S.Pausing.Begin(server.ByFailover, command.PausesWrites, server.Forever)
-	c.OK()
-	return nil
 }
 
 // parseFailover reads what FAILOVER asks for.

@@ -64,9 +64,10 @@ func followRows() []command.Row {
 const (
 	errReplicaFollows store.Error = "ERR Command is not valid when client is a replica."
 
-	errMasterPort store.Error = "ERR Invalid master port"
-	errOwnMaster  store.Error = "ERR REPLICAOF refused: this is the server itself"
-	errBubbleLink store.Error = "ERR REPLICAOF leads out of the bubble of testing/synctest: only servers that were " +
+	errClusterRole store.Error = "ERR REPLICAOF not allowed in cluster mode."
+	errMasterPort  store.Error = "ERR Invalid master port"
+	errOwnMaster   store.Error = "ERR REPLICAOF refused: this is the server itself"
+	errBubbleLink  store.Error = "ERR REPLICAOF leads out of the bubble of testing/synctest: only servers that were " +
 		"started together reach each other there"
 	alreadyFollows = "OK Already connected to specified master"
 )
@@ -75,7 +76,10 @@ const (
 // SLAVEOF host port | NO ONE (replication.c: replicaofCommand)
 func (f *following) replicaOf(c *command.Call) error {
 	by := f.s.Clients.Describe(f.s.Clients.Of(c.Sess))
-	if f.s.Failover.State != NoFailover {
+	switch {
+	case f.s.Cfg.ClusterEnabled:
+		return errClusterRole
+	case f.s.Failover.State != NoFailover:
 		return errFailingOver
 	}
 	if ascii.EqualFold(c.Args[1], "no") && ascii.EqualFold(c.Args[2], "one") {
@@ -211,7 +215,7 @@ func (f *following) configure() {
 	cfg, r, follows := f.s.Cfg, &f.s.Ex.Refusals, f.Host != ""
 	r.Set(command.IsReplica, follows)
 	r.Set(command.ReadOnlyReplica, follows && cfg.ReplicaReadOnly)
-	r.Set(command.StaleReplica, follows && !cfg.ReplicaServeStaleData && !f.isUp())
+	r.Set(command.StaleReplica, follows && !cfg.ReplicaServeStaleData && !f.IsUp())
 	if follows && !cfg.ReplicaReadOnly {
 		f.s.Ex.Propagation.Watch(f.remember)
 	} else {
@@ -222,8 +226,8 @@ func (f *following) configure() {
 	}
 }
 
-// isUp reports whether the stream comes in (server.h: REPL_STATE_CONNECTED).
-func (f *following) isUp() bool { return f.Link != nil && f.Link.Client != nil }
+// IsUp reports whether the stream comes in (server.h: REPL_STATE_CONNECTED).
+func (f *following) IsUp() bool { return f.Link != nil && f.Link.Client != nil }
 
 // tick notes that a second has passed. It is a timer.
 func (f *following) tick() (again time.Duration) {
@@ -259,7 +263,7 @@ func (f *following) role(c *command.Call) {
 	c.BulkString(f.Host)
 	c.Int(int64(f.Port))
 	c.BulkString(f.State())
-	if f.isUp() {
+	if f.IsUp() {
 		c.Int(f.s.Replicas.Stream.Offset)
 	} else {
 		c.Int(-1)

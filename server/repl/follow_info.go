@@ -10,7 +10,7 @@ import (
 func (f *following) info(to *server.Report) {
 	cfg := f.s.Cfg
 	status, heard := "down", int64(-1)
-	if f.isUp() {
+	if f.IsUp() {
 		status, heard = "up", (f.s.Now-f.Link.heard)/1e9
 	}
 	offset := f.s.Replicas.Stream.Offset
@@ -33,7 +33,7 @@ func (f *following) info(to *server.Report) {
 			"master_sync_left_bytes", total-y.read, "master_sync_perc", fmt.Sprintf("%.2f", percent),
 			"master_sync_last_io_seconds_ago", silent)
 	}
-	if !f.isUp() {
+	if !f.IsUp() {
 		since := int64(-1)
 		if f.downSince > 0 {
 			since = f.s.Persist.Unix() - f.downSince
@@ -46,7 +46,7 @@ func (f *following) info(to *server.Report) {
 
 // readOnly is how many bytes of the stream were read and are not executed.
 func (f *following) readOnly() (n int64) {
-	if f.isUp() {
+	if f.IsUp() {
 		n = int64(len(f.partial) + f.Link.Talk.Unread())
 	}
 	return n

@@ -58,13 +58,13 @@ func (f *following) Drain() {
 // mustWait reports whether nothing of the master may be executed: a file is loaded, a pause holds writes back, or the
 // link has been closed in this pass. The handshake goes on: the one of FAILOVER ends the pause.
 func (f *following) mustWait() bool {
-	if f.isUp() && f.Link.Client.Closed {
+	if f.IsUp() && f.Link.Client.Closed {
 		return true // its transaction is forgotten, and the next link gets all of it again
 	}
 	if f.Sync != nil {
 		return f.Sync.loads || f.s.Ex.Refusals.Has(command.Pauses)
 	}
-	return f.isUp() && f.s.Ex.Refusals.Has(command.Pauses)
+	return f.IsUp() && f.s.Ex.Refusals.Has(command.Pauses)
 }
 
 // readAhead takes bytes of the stream that a pause keeps from being executed. It takes no more than a read or two: the
@@ -142,7 +142,7 @@ func (f *following) broken(err error) {
 	switch {
 	case f.Sync != nil:
 		f.fail('#', "I/O error trying to sync with MASTER: "+err.Error())
-	case f.isUp():
+	case f.IsUp():
 		f.hangUp()
 		f.again()
 	default:

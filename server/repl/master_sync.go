@@ -96,7 +96,7 @@ func (r *replicas) ask(c *server.Client) error {
 	case !r.isTop() && r.isMyMaster(c):
 		r.s.Log('#', "Replica %s is the master of this server: it gets nothing from here", r.name(c))
 		return errCircle
-	case !r.isTop() && !r.s.Follow.isUp():
+	case !r.isTop() && !r.s.Follow.IsUp():
 		return errNoLink
 	case c.Unsent() > 0:
 		return errPendingOutput
