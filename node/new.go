@@ -103,6 +103,9 @@ func assemble(s *server.Server) *node {
 	}
 	if s.Cfg.Lab {
 		n.lab = lab.New(n.repl, n.admin, s.Clock)
+		if n.cluster != nil {
+			n.lab.JoinCluster(n.cluster)
+		}
 	}
 	if s.Cfg.Watch != "" {
 		n.glass = glass.New(n.lab, s.Clock)

@@ -125,7 +125,7 @@ func (v View) Settle(slot int) (View, error) {
 // Bind gives a slot to a node (CLUSTER SETSLOT NODE). keys is how many keys of the slot are here. The node that imports
 // the slot claims it with a new epoch, unless its epoch is the newest already. A master that gives its last slot away
 // becomes a replica of the new owner if follows allows it (cluster-allow-replica-migration).
-func (v View) Bind(slot int, to string, keys int, epoch uint64, follows bool) (View, error) {
+func (v View) Bind(slot int, to string, keys int, epoch func() uint64, follows bool) (View, error) {
 	n, mine := v.Find(to), v.Owner(slot) == v.Me()
 	switch {
 	case !v.Me().IsMaster():
@@ -155,7 +155,7 @@ func (v View) Bind(slot int, to string, keys int, epoch uint64, follows bool) (V
 }
 
 // Bump gives this node a new epoch, unless it has the newest one (cluster.c: clusterBumpConfigEpochWithoutConsensus).
-func (v View) Bump(epoch uint64) (w View, bumped bool) {
+func (v View) Bump(epoch func() uint64) (w View, bumped bool) {
 	newest := v.Current
 	for i := range v.Nodes {
 		newest = max(newest, v.Nodes[i].Epoch)
@@ -164,7 +164,7 @@ func (v View) Bump(epoch uint64) (w View, bumped bool) {
 		return v, false
 	}
 	w = v.clone()
-	w.Current = max(newest, epoch)
+	w.Current = max(newest, epoch())
 	w.Me().Epoch = w.Current
 	return w, true
 }

@@ -48,11 +48,11 @@ func (w *world) step(r *rand.Rand) {
 		v, err = v.Migrate(slot, other)
 	case 2:
 		slot = firstOf(v.Importing, slot)
-		v, err = v.Bind(slot, v.Self, 0, w.epoch(), true)
+		v, err = v.Bind(slot, v.Self, 0, w.epoch, true)
 	case 3:
 		slot = firstOf(v.Migrating, slot)
 		if to := v.Migrating[slot]; to != "" && w.claims(to, slot, v.Me().Epoch) { // the target comes first, as in redis-cli
-			v, err = v.Bind(slot, to, 0, w.epoch(), true)
+			v, err = v.Bind(slot, to, 0, w.epoch, true)
 		}
 	case 4:
 		if r.IntN(10) == 0 && !v.Me().IsMaster() {

@@ -78,7 +78,10 @@ func (st *State) learn(from *topology.View) {
 		st.view = after // times and offsets
 		return
 	}
-	st.set(after)
+	st.believe(after)
+	if *after.Me() != *before.Me() || len(after.Nodes) != len(before.Nodes) {
+		st.say() // otherwise all have heard it from the same node
+	}
 	if before.Me().IsMaster() && after.Me().IsMaster() {
 		lost := func(slot int) bool {
 			return before.Owner(slot) == before.Me() && after.Owner(slot) != after.Me()
@@ -111,11 +114,17 @@ func (st *State) answered(number int, view *topology.View) {
 	}
 }
 
-// tick says the view now and then, so that nodes that could not be reached hear of it (cluster.c: clusterCron). It runs
-// by the lab's clock.
-func (st *State) tick() {
+// wait lets a period pass by the lab's clock. ticked says the view then, so that nodes that could not be reached hear of
+// it (cluster.c: clusterCron).
+func (st *State) wait() {
 	period := min(time.Second, max(time.Duration(st.Cfg.ClusterNodeTimeout)*time.Millisecond/4, 10*time.Millisecond))
-	st.timer = st.After(period, st.tick)
+	st.timer = st.After(period, func() {
+		st.timer = nil // advance begins the next period: LAB RESET runs timers until none is left
+		st.ticked()
+	})
+}
+
+func (st *State) ticked() {
 	if len(st.view.Nodes) == 1 || st.Hooks.Off() {
 		return
 	}
@@ -166,6 +175,22 @@ func (st *State) mayTakeOver() bool {
 		}
 	}
 	return true
+}
+
+// SetStale lets this node keep its map, or ends that.
+func (st *State) SetStale(on bool) {
+	st.Hooks.Stale = on
+	st.say()
+}
+
+// Refresh forgets who was silent: the clock has another time.
+func (st *State) Refresh() {
+	st.Hooks.Stale = false
+	for i := range st.peers {
+		st.peers[i].silent = 0
+	}
+	st.judge()
+	st.say()
 }
 
 // takeOver makes this replica the master.

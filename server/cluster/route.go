@@ -82,6 +82,24 @@ func (st *State) publish(kind pubsub.Kind, channel, message []byte) {
 	}
 }
 
+// OwnerOf returns the number of the server that serves a slot, 0 for none.
+func (st *State) OwnerOf(slot int) int {
+	if n := st.view.Owner(slot); n != nil {
+		return n.Place
+	}
+	return 0
+}
+
+// IDOf returns the ID of the node with a number, "" for one that this node does not know.
+func (st *State) IDOf(number int) string {
+	for i := range st.view.Nodes {
+		if st.view.Nodes[i].Place == number {
+			return st.view.Nodes[i].ID
+		}
+	}
+	return ""
+}
+
 // ASKING (cluster.c: askingCommand)
 func (st *State) asking(c *command.Call) error {
 	c.Sess.Asking = true

@@ -41,6 +41,7 @@ type State struct {
 	router  command.Cluster
 	peers   []peer // by number, from 1 on
 	timer   *reactor.Timer
+	started bool
 	role    string // Cfg.ReplicaOf as the view last saw it
 }
 
@@ -77,16 +78,15 @@ func (st *State) Part() server.Part {
 // from its file of nodes.
 func (st *State) install() error {
 	st.Ex.Cluster = &st.router
-	if st.timer != nil {
+	if st.started {
 		st.Cfg.ReplicaOf = st.role
 	}
 	return nil
 }
 
 func (st *State) start() error {
-	st.role = st.Cfg.ReplicaOf
+	st.role, st.started = st.Cfg.ReplicaOf, true
 	st.set(st.view.With(st.self()))
-	st.tick()
 	return nil
 }
 
@@ -173,6 +173,9 @@ func (st *State) obey() {
 // advance makes the view follow the replication: a replica that the lab or CLUSTER FAILOVER has made a master claims
 // the slots, and a master that was told to follow gives them up.
 func (st *State) advance() {
+	if st.timer == nil {
+		st.wait()
+	}
 	role := st.Cfg.ReplicaOf
 	if role == st.role || st.Hooks.Off() {
 		return

@@ -16,6 +16,7 @@
 //	nodes.go        LAB TOPOLOGY                       replicas of the process, and their links
 //	replication.go  LAB REPLICATION                    streams that stand still or come late
 //	failover.go     LAB FAILOVER                       another master
+//	cluster.go      LAB CLUSTER                        slots that move, and nodes that do not know
 //	doctor.go       LAB DOCTOR                         mistakes of lock clients
 //	verdict.go      LAB VERDICT                        did two clients hold one lock?
 //	open.go                                            a lab that strangers can reach is refused
@@ -53,6 +54,7 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/admin"
+	"github.com/miniredisd/miniredisd/server/cluster"
 	"github.com/miniredisd/miniredisd/server/persist"
 	"github.com/miniredisd/miniredisd/server/repl"
 	"github.com/miniredisd/miniredisd/store"
@@ -61,8 +63,9 @@ import (
 // State is the lab of one server. It sees the server from the inside, so it embeds it.
 type State struct {
 	*repl.Role
-	admin *admin.State
-	All   []*State // of the process, with this one
+	admin   *admin.State
+	cluster *cluster.State // nil without a cluster
+	All     []*State       // of the process, with this one
 
 	Clock  *clock.Lab
 	seen   int64 // unix ns by clock, when the last pass ended
@@ -136,7 +139,7 @@ func Rows() []command.Row {
 	help.Do = command.Help
 	first := slices.Concat(clockRows(), faultRows(), holdRows(), logRows(), netRows(), crashRows(), snapshotRows(),
 		mastersRows(), doctorRows(), verdictRows(), resetRows())
-	second := slices.Concat(diskRows(), pushRows(), replicationRows(), topologyRows())
+	second := slices.Concat(diskRows(), pushRows(), replicationRows(), topologyRows(), clusterRows())
 	for i := range second {
 		second[i].Since = "0.2.0"
 	}

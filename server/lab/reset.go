@@ -98,6 +98,9 @@ func (l *State) beginAnew() {
 	l.Ex.Scripts.SeedRandom()
 	l.history.Reset()
 	l.doctor.Reset()
+	if l.cluster != nil {
+		l.cluster.Refresh()
+	}
 }
 
 // labTimeArgument reads a time for the clock.
