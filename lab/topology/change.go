@@ -49,19 +49,8 @@ func (v View) assign(slots []int, to int16, check func(slot int) error) (View, e
 // Flush takes all its slots from this node (CLUSTER FLUSHSLOTS).
 func (v View) Flush() View {
 	w := v.clone()
-	w.strip(v.Self)
+	w.give(v.Self, "")
 	return w
-}
-
-// strip takes all its slots from a node. w is a clone.
-func (w *View) strip(id string) {
-	at := int16(w.place(id) + 1)
-	for slot, i := range w.owner {
-		if i == at {
-			w.owner[slot] = 0
-			delete(w.loose, slot)
-		}
-	}
 }
 
 const (
@@ -202,30 +191,30 @@ func (v View) Replicate(master string, isEmpty bool) (View, error) {
 // clusterSetMaster).
 func (v View) Follow(master string) View {
 	w := v.clone()
-	from, to := int16(w.place(v.Self)+1), int16(w.place(master)+1)
-	for slot, i := range w.owner {
-		if i == from {
-			w.owner[slot] = to
-		}
-	}
+	w.give(v.Self, master)
 	me := w.Me()
 	me.Master, me.Shard = master, w.Find(master).Shard
 	w.Migrating, w.Importing = nil, nil
 	return w
 }
 
+// give gives all slots of a node to another one, or to nobody if the view does not have that one.
+func (w *View) give(from, to string) {
+	was, is := int16(w.place(from)+1), int16(w.place(to)+1)
+	for slot, i := range w.owner {
+		if i == was && i > 0 {
+			w.owner[slot] = is
+		}
+	}
+}
+
 // Promote makes this replica a master, which claims all slots of the one before in a new epoch (cluster.c:
 // clusterFailoverReplaceYourMaster).
 func (v View) Promote(epoch uint64) View {
 	w := v.clone()
-	before, to := int16(w.place(w.Me().Master)+1), int16(w.place(v.Self)+1)
-	for slot, i := range w.owner {
-		if i == before && i > 0 {
-			w.owner[slot] = to
-			delete(w.loose, slot)
-		}
-	}
 	me := w.Me()
+	w.give(me.Master, v.Self)
+	w.loose = nil
 	w.Current = max(w.Current, epoch)
 	me.Master, me.Epoch = "", w.Current
 	return w
@@ -255,7 +244,7 @@ func (v View) Forget(id string, until, now int64) (View, error) {
 // drop removes a node from a clone (cluster.c: clusterDelNode). Its replicas lose their master.
 func (w *View) drop(id string) {
 	gone := int16(w.place(id) + 1)
-	w.strip(id)
+	w.give(id, "")
 	for slot, i := range w.owner {
 		if i > gone {
 			w.owner[slot] = i - 1

@@ -65,10 +65,11 @@ func (w *View) learn(from *View, n *Node, now int64) {
 	}
 }
 
-// setMaster gives a node its role. A replica serves nothing: its slots are free until its master claims them.
+// setMaster gives a node its role. A replica serves nothing: its slots are those of its master, who claims them as soon
+// as it knows. Redis leaves them to nobody until then (cluster.c: clusterProcessPacket).
 func (w *View) setMaster(n *Node, master string) {
 	if master != "" && n.IsMaster() {
-		w.strip(n.ID)
+		w.give(n.ID, master)
 	}
 	n.Master = master
 }
