@@ -41,6 +41,7 @@ func translated() []page {
 		{"docs/lab/first-test.md", "docs/zh/lab/first-test.md"},
 		{"docs/lab/crash.md", "docs/zh/lab/crash.md"},
 		{"docs/lab/failover.md", "docs/zh/lab/failover.md"},
+		{"docs/lab/cluster.md", "docs/zh/lab/cluster.md"},
 		{"docs/lab/step.md", "docs/zh/lab/step.md"},
 		{"docs/lab/stories.md", "docs/zh/lab/stories.md"},
 	}
