@@ -15,7 +15,7 @@ import (
 // startCluster runs a cluster of three masters with a replica each until the test ends.
 func startCluster(t *testing.T, args ...string) *nodes {
 	t.Helper()
-	return startNodes(t, 3, 1, append(args, "--cluster", "yes")...)
+	return startNodes(t, 3, 1, append(args, "--cluster", "yes", "--enable-debug-command", "yes")...)
 }
 
 // The slots of foo and bar are those of node 3 and of node 1.
@@ -146,6 +146,9 @@ func TestASlotMovesStepByStep(t *testing.T) {
 		require.Equal(t, want, n.c[at].Do("GET", "foo").String())
 	}
 	ok(t, n.c[2], "MSET", "foo", "1", "{foo}b", "2")
+	n.c[1].Do("LAB", "ALL", "CLOCK", "FREEZE")
+	ok(t, n.c[2], "DEBUG", "SET-ACTIVE-EXPIRE", "0")
+	ok(t, n.c[2], "SET", "{foo}late", "1", "PX", "1000")
 	ok(t, n.c[1], "LAB", "CLUSTER", "MOVE", fooSlot, "TO", "1", "STEP", "IMPORTING")
 	get(0, n.moved(fooSlot, 2))
 	get(2, `"1"`)
@@ -154,6 +157,8 @@ func TestASlotMovesStepByStep(t *testing.T) {
 	require.Equal(t, there, n.c[2].Do("GET", "{foo}new").String())
 	require.Equal(t, "-TRYAGAIN Multiple keys request during rehashing of slot",
 		n.c[2].Do("MGET", "foo", "{foo}new").String())
+	n.c[1].Do("LAB", "ALL", "CLOCK", "ADVANCE", "1000")
+	require.Equal(t, there, n.c[2].Do("GET", "{foo}late").String(), "its time is over")
 	ok(t, n.c[1], "LAB", "CLUSTER", "MOVE", fooSlot, "TO", "1", "STEP", "KEYS")
 	get(2, there)
 	get(0, n.moved(fooSlot, 2))

@@ -12,7 +12,7 @@ func TestDebugRefusesUnsupportedSubcommandsByName(t *testing.T) {
 	c := redistest.Dial(t, start(t, []string{"--enable-debug-command", "yes"}))
 	for _, step := range []struct{ sub, want string }{
 		{"SEGFAULT", "ERR DEBUG SEGFAULT is not supported: the server does not crash on demand"},
-		{"CLUSTERLINK", "ERR DEBUG CLUSTERLINK is not supported: there is no cluster"},
+		{"CLUSTERLINK", "ERR DEBUG CLUSTERLINK is not supported: the nodes of a cluster have no bus"},
 	} {
 		require.Equal(t, step.want, string(c.Do("DEBUG", step.sub).Str))
 	}

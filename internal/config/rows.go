@@ -335,6 +335,7 @@ var table = [...]row{
 		words: []string{"ip", "hostname", "unknown-endpoint"},
 		field: func(c *Config) any { return &c.ClusterEndpointType }},
 	{name: "cluster-link-sendbuf-limit", kind: memory, flags: inert, def: "0", max: maxLong},
+	{name: "cluster-ping-interval", kind: integer, flags: hidden | inert, def: "0", max: maxLong},
 	{name: "cluster-migration-barrier", kind: integer, flags: inert, def: "1", max: maxInt},
 	{name: "cluster-replica-validity-factor", alias: "cluster-slave-validity-factor", kind: integer,
 		flags: inert, def: "10", max: maxInt,

@@ -19,6 +19,7 @@
 package topology
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -115,13 +116,15 @@ func (v *View) Serves(id string) (count int) {
 	return count
 }
 
-// Replicas returns the replicas of a node.
+// Replicas returns the replicas of a node, in the order of their IDs: so all nodes name them in the same order
+// (cluster.c: clusterNodeAddSlave).
 func (v *View) Replicas(id string) (all []*Node) {
 	for i := range v.Nodes {
 		if v.Nodes[i].Master == id && id != "" {
 			all = append(all, &v.Nodes[i])
 		}
 	}
+	slices.SortFunc(all, func(a, b *Node) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 

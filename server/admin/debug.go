@@ -86,7 +86,7 @@ func (a *State) debug(c *command.Call) error {
 func debugRefusal(name []byte) string {
 	switch ascii.ToLower(string(name)) {
 	case "drop-cluster-packet-filter", "clusterlink":
-		return "there is no cluster"
+		return "the nodes of a cluster have no bus"
 	case "segfault", "panic", "assert", "oom", "leak":
 		return "the server does not crash on demand"
 	case "restart", "crash-and-recover":

@@ -56,7 +56,10 @@ type Hooks struct {
 func New(rs *repl.Role) *State {
 	st := &State{Role: rs, epochs: &atomic.Uint64{}}
 	st.Hooks = Hooks{CutOff: func(int) bool { return false }, Off: func() bool { return false }}
-	st.query.Has = func(key []byte) bool { return st.KS.DBs[0].Peek(key).Exists() }
+	st.query.Has = func(key []byte) bool { // a key whose time is over is gone, although it may still be there
+		found := st.KS.DBs[0].Peek(key)
+		return found.Exists() && (found.Expire() == 0 || found.Expire() > st.KS.Now)
+	}
 	st.router = command.Cluster{Route: st.route, Publish: st.publish}
 	st.view = topology.New(topology.Node{ID: server.NewRunID(), Shard: server.NewRunID(), Place: rs.Number})
 	st.All, st.peers = []*State{st}, make([]peer, 1)
