@@ -114,8 +114,8 @@ func (st *State) answered(number int, view *topology.View) {
 	}
 }
 
-// wait lets a period pass by the lab's clock. ticked says the view then, so that nodes that could not be reached hear of
-// it (cluster.c: clusterCron).
+// wait lets a period pass by the lab's clock. ticked says the view then, so that nodes that could not be reached hear
+// of it (cluster.c: clusterCron).
 func (st *State) wait() {
 	period := min(time.Second, max(time.Duration(st.Cfg.ClusterNodeTimeout)*time.Millisecond/4, 10*time.Millisecond))
 	st.timer = st.After(period, func() {

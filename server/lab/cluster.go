@@ -27,8 +27,10 @@ import (
 // The next MOVE goes on where the last one has stopped.
 
 func clusterRows() []command.Row {
+	const syntax = "STALE node:integer [OFF] | MOVE slot:integer TO node:integer " +
+		"[STEP (IMPORTING|MIGRATING|KEYS|NODE)]"
 	return []command.Row{
-		wordsRow("cluster", "STALE node:integer [OFF] | MOVE slot:integer TO node:integer [STEP (IMPORTING|MIGRATING|KEYS|NODE)]",
+		wordsRow("cluster", syntax,
 			-4, "O(N) where N is the number of keys of the slot's owner",
 			"Leaves a node with its old map of the slots, or moves a slot step by step.",
 			labWord{"STALE", 1, 2, 0, (*State).clusterStale},
