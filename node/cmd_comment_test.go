@@ -23,7 +23,7 @@ func TestCommentOfACommandBeginsWithItsSyntaxAndRedisFunction(t *testing.T) {
 	t.Parallel()
 	docs := map[string]string{}
 	readComments(t, docs, "command", "../command/*.go")
-	for _, room := range []string{"admin", "persist", "repl"} {
+	for _, room := range []string{"admin", "cluster", "persist", "repl"} {
 		readComments(t, docs, room, "../server/"+room+"/*.go")
 	}
 	ofRooms := roomFunctions(t)
@@ -82,7 +82,14 @@ func roomFunctions(t *testing.T) map[string]string {
 			if !ok {
 				return true
 			}
-			if types.ExprString(call.Fun) != "server.Row" {
+			prefix, isRow := "", false
+			switch how := types.ExprString(call.Fun); {
+			case how == "server.Row", how == "connection" && parsed.Name.Name == "cluster":
+				isRow = true
+			case how == "row" && parsed.Name.Name == "cluster":
+				prefix, isRow = "cluster|", true
+			}
+			if !isRow {
 				return true
 			}
 			// LAB's rows have other arguments.
@@ -91,7 +98,7 @@ func roomFunctions(t *testing.T) map[string]string {
 			if hasName && hasMethod {
 				name, err := strconv.Unquote(literal.Value)
 				require.NoError(t, err)
-				functions[name] = parsed.Name.Name + "." + types.ExprString(method)
+				functions[prefix+name] = parsed.Name.Name + "." + types.ExprString(method)
 			}
 			return true
 		})

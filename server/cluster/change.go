@@ -199,7 +199,8 @@ func (*State) saveConfig(c *command.Call) error {
 	return nil
 }
 
-// CLUSTER FAILOVER [FORCE | TAKEOVER] (cluster.c: clusterCommand). The reply comes before the failover, as in Redis.
+// CLUSTER FAILOVER [FORCE | TAKEOVER] (cluster.c: clusterCommand)
+// The reply comes before the failover, as in Redis.
 // Without an option the master holds back writes until this replica has everything.
 func (st *State) failover(c *command.Call) error {
 	forced := len(c.Args) == 3

@@ -25,7 +25,8 @@ func (st *State) nodes(c *command.Call) error {
 	return nil
 }
 
-// CLUSTER INFO (cluster.c: genClusterInfoString). There is no bus, so no message was counted.
+// CLUSTER INFO (cluster.c: genClusterInfoString)
+// There is no bus, so no message was counted.
 func (st *State) info(c *command.Call) error {
 	c.Verbatim("txt", st.view.Info(st.serving)+"cluster_stats_messages_sent:0\r\ncluster_stats_messages_received:0\r\n"+
 		"total_cluster_links_buffer_limit_exceeded:0\r\n")
@@ -50,7 +51,8 @@ func (st *State) keySlot(c *command.Call) error {
 	return nil
 }
 
-// CLUSTER COUNTKEYSINSLOT slot (cluster.c: countKeysInSlot). Redis has a list of keys for each slot. Here all keys are
+// CLUSTER COUNTKEYSINSLOT slot (cluster.c: countKeysInSlot)
+// Redis has a list of keys for each slot. Here all keys are
 // looked at, so that a server without a cluster pays nothing.
 func (st *State) countKeys(c *command.Call) error {
 	slot, ok := ascii.ParseInt(c.Args[2])
@@ -250,7 +252,8 @@ func (st *State) writeNode(c *command.Call, n *topology.Node) {
 	c.EndMap(m, fields)
 }
 
-// CLUSTER LINKS (cluster.c: addReplyClusterLinksDescription). Redis has two connections for each pair of nodes.
+// CLUSTER LINKS (cluster.c: addReplyClusterLinksDescription)
+// Redis has two connections for each pair of nodes.
 func (st *State) links(c *command.Call) error {
 	m, links := c.Defer(), 0
 	for i := range st.view.Nodes {
