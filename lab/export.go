@@ -15,6 +15,7 @@ type History struct {
 	Master  int     `json:"master"` // from 1; a replica has the number of the master that it had at the start
 	Masters int     `json:"masters"`
 	*Node           // nil in a process without replicas
+	Cluster bool    `json:"cluster,omitempty"` // the masters serve slots of one cluster
 	Entries []Entry `json:"entries"`
 }
 

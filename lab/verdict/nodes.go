@@ -154,10 +154,14 @@ const (
 	whyOutside = "a server of this lock was a replica of a server outside of the process, " +
 		"which may have granted the lock, too"
 	fixOutside = "let all servers that grant a lock run in one process: --replicas"
+
+	whySlots = "several masters of a cluster had the lock: its slot has moved, or a node had an old map; " +
+		"the verdict does not follow slots"
+	fixSlots = "let the lock stay in one slot of one master, and look at its commands with LAB ALL LOG"
 )
 
 // unseen asks about the locks that a server without a history may have granted: a node of the process, or a server that
-// one of the nodes followed.
+// one of the nodes followed. It also asks about those that several masters of a cluster granted.
 func (r *replay) unseen(locks []holdings) []holders.Question {
 	missing, outside := make([]bool, r.masters), make([]bool, r.masters)
 	for _, n := range r.nodes {
@@ -176,6 +180,8 @@ func (r *replay) unseen(locks []holdings) []holders.Question {
 			q.Why, q.Fix = whyNoLog, fixNoLog
 		case r.grantedBy(l, outside):
 			q.Why, q.Fix = whyOutside, fixOutside
+		case r.cluster && len(l.tables) > 1: // they do not vote
+			q.Why, q.Fix = whySlots, fixSlots
 		default:
 			continue
 		}

@@ -21,6 +21,7 @@ type entry struct {
 // replay merges the histories and shows them to a doctor for each master.
 type replay struct {
 	masters int
+	cluster bool    // of one process, whose masters do not vote
 	nodes   []node  // with replicas they are more than the masters
 	entries []entry // of all masters, in the order in which they happened
 	ledger  *doctor.Ledger
@@ -30,7 +31,7 @@ type replay struct {
 
 // play shows the histories to doctors. Their ledger then has all holdings.
 func play(histories []lab.History) (*replay, error) {
-	r := &replay{}
+	r := &replay{cluster: slices.ContainsFunc(histories, func(h lab.History) bool { return h.Cluster })}
 	if err := r.findNodes(histories); err != nil {
 		return nil, err
 	}

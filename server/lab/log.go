@@ -38,7 +38,7 @@ func (l *State) logNewest(c *command.Call, _ [][]byte) error {
 // logExport writes a long log in a goroutine of its own, and the client waits.
 func (l *State) logExport(c *command.Call, _ [][]byte) error {
 	history, by := l.history.Export(l.Group, l.Cfg.Masters), l.Running
-	history.Node = l.node()
+	history.Node, history.Cluster = l.node(), l.cluster != nil
 	switch {
 	case NoteOf(by.Internal).history != nil:
 		*NoteOf(by.Internal).history = history
