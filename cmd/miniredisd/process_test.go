@@ -343,12 +343,12 @@ func TestVersion(t *testing.T) {
 
 func TestArgumentsThatStartNoServer(t *testing.T) {
 	for args, want := range map[string]string{
-		"-h":                    "Usage: ",
-		"--help":                "Usage: ",
-		"--test-memory 10":      "--test-memory is not supported by miniredisd",
-		"--check-system":        "--check-system is not supported by miniredisd",
-		"a.conf --sentinel":     "Sentinel mode is not supported by miniredisd",
-		"--cluster-enabled yes": "cluster mode is not supported by miniredisd",
+		"-h":                "Usage: ",
+		"--help":            "Usage: ",
+		"--test-memory 10":  "--test-memory is not supported by miniredisd",
+		"--check-system":    "--check-system is not supported by miniredisd",
+		"a.conf --sentinel": "Sentinel mode is not supported by miniredisd",
+		"--tls-cluster yes": "not supported by miniredisd: its nodes live in one process",
 	} {
 		p := start(t, "miniredisd", "", strings.Fields(args)...)
 		require.Equal(t, 1, p.exit(), args)
