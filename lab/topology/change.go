@@ -53,22 +53,21 @@ func (v View) Flush() View {
 	return w
 }
 
-const (
-	errNotMaster = "ERR Target node is not a master"
-	errReplica   = "ERR Please use SETSLOT only with masters."
-)
+const errNotMaster = "ERR Target node is not a master"
+
+// ErrReplica refuses CLUSTER SETSLOT on a replica.
+const ErrReplica = "ERR Please use SETSLOT only with masters."
 
 // Migrate notes that a slot goes to another node (CLUSTER SETSLOT MIGRATING).
 func (v View) Migrate(slot int, to string) (View, error) {
-	switch n := v.Find(to); {
+	switch {
 	case !v.Me().IsMaster():
-		return v, errors.New(errReplica)
+		return v, errors.New(ErrReplica)
 	case v.Owner(slot) != v.Me():
 		return v, fmt.Errorf("ERR I'm not the owner of hash slot %d", slot)
-	case n == nil:
-		return v, fmt.Errorf("ERR I don't know about node %s", to)
-	case !n.IsMaster():
-		return v, errors.New(errNotMaster)
+	}
+	if err := v.knowsMaster(to); err != nil {
+		return v, err
 	}
 	w := v.clone()
 	w.Migrating = with(w.Migrating, slot, to)
@@ -77,19 +76,29 @@ func (v View) Migrate(slot int, to string) (View, error) {
 
 // Import notes that a slot comes from another node (CLUSTER SETSLOT IMPORTING).
 func (v View) Import(slot int, from string) (View, error) {
-	switch n := v.Find(from); {
+	switch {
 	case !v.Me().IsMaster():
-		return v, errors.New(errReplica)
+		return v, errors.New(ErrReplica)
 	case v.Owner(slot) == v.Me():
 		return v, fmt.Errorf("ERR I'm already the owner of hash slot %d", slot)
-	case n == nil:
-		return v, fmt.Errorf("ERR I don't know about node %s", from)
-	case !n.IsMaster():
-		return v, errors.New(errNotMaster)
+	}
+	if err := v.knowsMaster(from); err != nil {
+		return v, err
 	}
 	w := v.clone()
 	w.Importing = with(w.Importing, slot, from)
 	return w, nil
+}
+
+// knowsMaster says why a slot cannot go to a node or come from it.
+func (v View) knowsMaster(id string) error {
+	switch n := v.Find(id); {
+	case n == nil:
+		return fmt.Errorf("ERR I don't know about node %s", id)
+	case !n.IsMaster():
+		return errors.New(errNotMaster)
+	}
+	return nil
 }
 
 func with(m map[int]string, slot int, id string) map[int]string {
@@ -103,7 +112,7 @@ func with(m map[int]string, slot int, id string) map[int]string {
 // Settle notes that a slot stays where it is (CLUSTER SETSLOT STABLE).
 func (v View) Settle(slot int) (View, error) {
 	if !v.Me().IsMaster() {
-		return v, errors.New(errReplica)
+		return v, errors.New(ErrReplica)
 	}
 	w := v.clone()
 	delete(w.Importing, slot)
@@ -118,7 +127,7 @@ func (v View) Bind(slot int, to string, keys int, epoch func() uint64, follows b
 	n, mine := v.Find(to), v.Owner(slot) == v.Me()
 	switch {
 	case !v.Me().IsMaster():
-		return v, errors.New(errReplica)
+		return v, errors.New(ErrReplica)
 	case n == nil:
 		return v, fmt.Errorf("ERR Unknown node %s", to)
 	case !n.IsMaster():

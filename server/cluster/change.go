@@ -103,7 +103,7 @@ func (st *State) flushSlots(c *command.Call) error {
 // CLUSTER SETSLOT slot (IMPORTING id | MIGRATING id | NODE id | STABLE) (cluster.c: clusterCommand)
 func (st *State) setSlot(c *command.Call) error {
 	if !st.view.Me().IsMaster() {
-		return store.Error("ERR Please use SETSLOT only with masters.")
+		return store.Error(topology.ErrReplica)
 	}
 	slot, err := parseSlot(c.Args[2])
 	if err != nil {

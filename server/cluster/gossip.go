@@ -65,8 +65,7 @@ func (st *State) hear(number int, from *topology.View) *topology.View {
 }
 
 // learn changes the view by that of another node. Keys of slots that this master has lost are deleted, unless it
-// becomes a replica, which gets other keys anyway.
-// A slow script ends first.
+// becomes a replica, which gets other keys anyway. A slow script ends first.
 func (st *State) learn(from *topology.View) {
 	if st.Ex.Scripts.Busy() != nil {
 		st.Deferred = append(st.Deferred, func() { st.learn(from) })

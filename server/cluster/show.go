@@ -52,8 +52,7 @@ func (st *State) keySlot(c *command.Call) error {
 }
 
 // CLUSTER COUNTKEYSINSLOT slot (cluster.c: countKeysInSlot)
-// Redis has a list of keys for each slot. Here all keys are
-// looked at, so that a server without a cluster pays nothing.
+// Redis has a list of keys for each slot. Here all keys are looked at, so that a server without a cluster pays nothing.
 func (st *State) countKeys(c *command.Call) error {
 	slot, ok := ascii.ParseInt(c.Args[2])
 	switch {

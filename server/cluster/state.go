@@ -10,7 +10,7 @@
 //	state.go     the view of a node, and what follows from a new one
 //	gossip.go    saying and hearing; who is down, and who takes over
 //	route.go     who executes a request, and messages to all nodes
-//	rows.go      the commands; show.go those that change nothing, change.go, meet.go and slots.go the others
+//	rows.go      the commands; show.go those that change nothing, change.go and meet.go the others
 //
 // There is no bus and no vote: a majority is counted by who can be reached. In Redis, cluster.c does all of this, with
 // sockets of its own.
