@@ -53,6 +53,8 @@ type Entry struct {
 	ReplID string `json:"replid,omitempty"` // likewise: the history that the data belong to, or belonged to
 
 	Together bool `json:"together,omitempty"` // of EventClock: one LAB ALL moved the clocks of all masters
+
+	Changes []Change `json:"changes,omitempty"` // of the watched keys, by this entry
 }
 
 // KeepEntries bounds the log, and a History. A server that runs for days has room for that many, and no
