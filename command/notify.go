@@ -164,6 +164,9 @@ func (ev *events) fieldsExpired(db *store.DB, key string, gone bool) {
 		ev.fire(db.ID, "hexpired", []byte(key))
 	}
 	if !gone {
+		if ex.Observer != nil {
+			ex.Observer.FieldsExpired(db, key)
+		}
 		return
 	}
 	if ev.wanted&ClassGeneric != 0 {
@@ -180,6 +183,9 @@ func (ev *events) evicted(db *store.DB, key string) {
 	ev.removed(db.ID, key)
 	if ev.wanted&ClassEvicted != 0 {
 		ev.fire(db.ID, "evicted", []byte(key))
+	}
+	if ex.Observer != nil {
+		ex.Observer.Evicted(db, key)
 	}
 }
 

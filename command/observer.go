@@ -21,8 +21,14 @@ type Observer interface {
 	// Outgoing reports whether a message may go to a client now. If not, it is the observer's.
 	Outgoing(to *Session, message []byte) bool
 
-	// Expired is called when a key was deleted because its time had come.
+	// Blocked is called when a request of s waits, and has no reply yet.
+	Blocked(s *Session, cmd *Command, args [][]byte)
+
+	// Expired is called when a key was deleted because its time had come, FieldsExpired when fields of a hash were
+	// and others live on, and Evicted when a key was deleted for memory.
 	Expired(db *store.DB, key string)
+	FieldsExpired(db *store.DB, key string)
+	Evicted(db *store.DB, key string)
 
 	// Left is called when the client of s has gone.
 	Left(s *Session)

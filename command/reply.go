@@ -38,6 +38,9 @@ func (ex *Executor) finish(r *reply) {
 		if r.late {
 			ex.Host.Waits(s)
 		}
+		if ex.Observer != nil && s.Hold == Blocked {
+			ex.Observer.Blocked(s, r.cmd, r.args)
+		}
 		ex.Show.reply(r)
 		return
 	}

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"runtime"
+	"slices"
 )
 
 // Format names the shape of History. It changes with the shape.
-const Format = "miniredisd-history/1"
+const Format = "miniredisd-history/2"
+
+// FirstFormat is the shape before: it had neither Watched nor Changes.
+const FirstFormat = "miniredisd-history/1"
 
 // History is the log of one master, as LAB LOG EXPORT returns it.
 type History struct {
@@ -59,7 +63,8 @@ const (
 func (l *Log) Export(master, masters int) History {
 	l.lent = true
 	all := l.All()
-	return History{Format: Format, Master: master, Masters: masters, Entries: all[:len(all):len(all)]}
+	return History{Format: Format, Master: master, Masters: masters,
+		Watched: slices.Clone(l.watched), Entries: all[:len(all):len(all)]}
 }
 
 // JSON returns the history as text. Every text in it is printable. That takes some 2 us for each entry, and

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"slices"
 	"unsafe"
 )
@@ -65,10 +66,13 @@ const KeepEntries = 1 << 16
 type Log struct {
 	entries []Entry
 	next    int64 // number of the newest entry
-	globs   []string
+	watched []Watch
 	match   func(pattern string, s []byte) bool
 	bytes   int  // of the entries and the globs
 	lent    bool // somebody may read the entries: see Export
+
+	asked   []byte // the latest key that somebody has asked watches for
+	answers bool   // the answer: most commands ask several times for one key
 }
 
 // NewLog returns an empty log. match reports whether s matches a glob.
@@ -102,6 +106,9 @@ func (e *Entry) mem() int {
 			n += 16 + len(word)
 		}
 	}
+	for i := range e.Changes {
+		n += e.Changes[i].mem()
+	}
 	return n
 }
 
@@ -120,40 +127,48 @@ func (l *Log) All() []Entry { return l.Newest(KeepEntries) }
 func (l *Log) Reset() {
 	l.entries, l.next, l.lent = nil, 0, false
 	l.bytes = 0
-	for _, glob := range l.globs {
-		l.bytes += len(glob)
+	for _, w := range l.watched {
+		l.bytes += len(w.Pattern)
 	}
 }
 
-// Watch adds a glob: the server logs commands on matching keys.
-func (l *Log) Watch(glob string) {
-	if !slices.Contains(l.globs, glob) {
-		l.globs = append(l.globs, glob)
-		l.bytes += len(glob)
+// Watch adds a glob: the server logs commands on matching keys. A glob that is watched gets the new shape.
+func (l *Log) Watch(w Watch) {
+	l.asked = nil
+	if i := l.find(w.Pattern); i >= 0 {
+		l.watched[i] = w
+		return
 	}
+	l.watched = append(l.watched, w)
+	l.bytes += len(w.Pattern)
 }
 
 // Unwatch undoes Watch. It reports whether glob was watched.
 func (l *Log) Unwatch(glob string) bool {
-	i := slices.Index(l.globs, glob)
+	i := l.find(glob)
 	if i < 0 {
 		return false
 	}
-	l.globs = slices.Delete(l.globs, i, i+1)
+	l.asked = nil
+	l.watched = slices.Delete(l.watched, i, i+1)
 	l.bytes -= len(glob)
 	return true
 }
 
-// UnwatchAll undoes every Watch.
-func (l *Log) UnwatchAll() {
-	for _, glob := range l.globs {
-		l.bytes -= len(glob)
-	}
-	l.globs = nil
+func (l *Log) find(glob string) int {
+	return slices.IndexFunc(l.watched, func(w Watch) bool { return w.Pattern == glob })
 }
 
-// Globs returns the watched globs in the order of Watch.
-func (l *Log) Globs() []string { return l.globs }
+// UnwatchAll undoes every Watch.
+func (l *Log) UnwatchAll() {
+	for _, w := range l.watched {
+		l.bytes -= len(w.Pattern)
+	}
+	l.watched, l.asked = nil, nil
+}
+
+// Globs returns what is watched, in the order of Watch.
+func (l *Log) Globs() []Watch { return l.watched }
 
 // AllWatched returns the watched keys, printable: those of a command whose words an entry does not have. A
 // command of fewer words has none.
@@ -163,8 +178,8 @@ func (l *Log) AllWatched(args, keys [][]byte) []string {
 	}
 	var all []string
 	for _, key := range keys {
-		if len(all) < mostKeys && l.watches(key) {
-			all = append(all, word(key))
+		if len(all) < mostKeys && l.Watches(key) {
+			all = append(all, Word(key))
 		}
 	}
 	return all
@@ -173,14 +188,19 @@ func (l *Log) AllWatched(args, keys [][]byte) []string {
 // Watched returns the first watched key, or nil.
 func (l *Log) Watched(keys [][]byte) []byte {
 	for _, key := range keys {
-		if l.watches(key) {
+		if l.Watches(key) {
 			return key
 		}
 	}
 	return nil
 }
 
-// watches reports whether a watched glob matches key.
-func (l *Log) watches(key []byte) bool {
-	return slices.ContainsFunc(l.globs, func(glob string) bool { return l.match(glob, key) })
+// Watches reports whether a watched glob matches key.
+func (l *Log) Watches(key []byte) bool {
+	if l.asked != nil && bytes.Equal(l.asked, key) {
+		return l.answers
+	}
+	l.answers = slices.ContainsFunc(l.watched, func(w Watch) bool { return l.match(w.Pattern, key) })
+	l.asked = append(l.asked[:0], key...)
+	return l.answers
 }

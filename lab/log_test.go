@@ -32,9 +32,9 @@ func TestKeysAreWatchedByGlobs(t *testing.T) {
 	l := lab.NewLog(glob)
 	keys := [][]byte{[]byte("a"), []byte("lock:1"), []byte("lock:2")}
 	require.Nil(t, l.Watched(keys))
-	l.Watch("lock:*")
-	l.Watch("lock:*")
-	require.Equal(t, []string{"lock:*"}, l.Globs())
+	l.Watch(lab.Watch{Pattern: "lock:*", As: lab.Mutex})
+	l.Watch(lab.Watch{Pattern: "lock:*"})
+	require.Equal(t, []lab.Watch{{Pattern: "lock:*"}}, l.Globs())
 	require.Equal(t, "lock:1", string(l.Watched(keys)))
 	require.False(t, l.Unwatch("lock"))
 	require.True(t, l.Unwatch("lock:*"))
@@ -44,12 +44,12 @@ func TestKeysAreWatchedByGlobs(t *testing.T) {
 func TestTheExportIsJSONWhateverClientsSend(t *testing.T) {
 	l := lab.NewLog(glob)
 	empty := l.Export(2, 5).JSON()
-	require.JSONEq(t, `{"format":"miniredisd-history/1","master":2,"masters":5,"entries":[]}`, string(empty))
+	require.JSONEq(t, `{"format":"miniredisd-history/2","master":2,"masters":5,"entries":[]}`, string(empty))
 	l.Add(lab.Entry{
 		Time: 5, Mono: 6, Client: 7, Name: "w", Event: "lost", Key: "k", Outcome: lab.ReplyLost, Reply: "OK",
 		Cmd: lab.Words([][]byte{[]byte("set"), []byte("\xff\n"), []byte("é")}),
 	})
-	require.JSONEq(t, `{"format":"miniredisd-history/1","master":1,"masters":1,"entries":[
+	require.JSONEq(t, `{"format":"miniredisd-history/2","master":1,"masters":1,"entries":[
 		{"seq":1,"time":5,"mono":6,"client":7,"name":"w","event":"lost","cmd":["set","\\xff\\n","é"],
 		"key":"k","by":"","outcome":"reply lost","reply":"OK"}]}`, string(l.Export(1, 1).JSON()))
 	var h lab.History

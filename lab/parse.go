@@ -19,6 +19,13 @@ const (
 	EventRestore = "restore" // LAB SNAPSHOT RESTORE replaced all keys
 	EventDisk    = "disk"    // a restart has found a key otherwise on the disk than it was in memory
 
+	EventWatched   = "watched"   // LAB LOG WATCH or RESET: Changes are the watched keys that exist
+	EventUnwatched = "unwatched" // LAB LOG UNWATCH: the log no longer has what happens to these keys
+	EventEvicted   = "evicted"
+	EventFields    = "hexpired" // fields of a hash have expired, and others live on
+	EventApplied   = "applied"  // a replica has executed what its master has sent
+	EventChanged   = "changed"  // keys have changed without a command, and no other event says why
+
 	EventPromoted = "promoted" // a replica has become a master
 	EventDemoted  = "demoted"  // a master has become a replica
 	EventSynced   = "synced"   // the link of a replica is up, and its data are those of its master
@@ -67,6 +74,7 @@ func (p *parser) parse(words [][]byte) error {
 func checkName(name string) error {
 	switch name {
 	case EventCommand, EventExpired, EventClock, EventCrash, EventRestore, EventDisk,
+		EventWatched, EventUnwatched, EventEvicted, EventFields, EventApplied, EventChanged,
 		EventPromoted, EventDemoted, EventSynced, EventLink:
 		return fmt.Errorf("the name %s is reserved for an event of the log", quote(name))
 	case "":

@@ -23,13 +23,13 @@ func Words(args [][]byte) []string {
 		if i == mostArgs {
 			return append(words, fmt.Sprintf("...(%d more)", len(args)-mostArgs))
 		}
-		words = append(words, word(arg))
+		words = append(words, Word(arg))
 	}
 	return words
 }
 
-// word shortens arg. Different arguments stay different.
-func word(arg []byte) string {
+// Word shortens arg. Different arguments stay different.
+func Word(arg []byte) string {
 	if len(arg) <= longestArg {
 		return Printable(string(arg))
 	}
@@ -131,7 +131,7 @@ func replyText(out *strings.Builder, b []byte, depth int) (rest []byte) {
 			out.WriteString("(nil)")
 			return rest
 		}
-		out.WriteString(word(rest[:n]))
+		out.WriteString(Word(rest[:n]))
 		return rest[n+2:]
 	case '*', '~', '>', '%':
 		n, err := strconv.Atoi(string(text))

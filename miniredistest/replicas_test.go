@@ -1,6 +1,7 @@
 package miniredistest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -36,7 +37,9 @@ func lockLostInAFailover(t *testing.T) string {
 	for i, node := range srv.Nodes() {
 		for _, e := range node.Log() {
 			e.Mono, e.ReplID = 0, ""
-			fmt.Fprintf(&logs, "%d: %+v\n", i, e)
+			text, err := json.Marshal(e)
+			require.NoError(t, err)
+			fmt.Fprintf(&logs, "%d: %s\n", i, text)
 		}
 	}
 	return logs.String()

@@ -74,10 +74,11 @@ func TestTheLogShowsTheCommandsOnWatchedKeys(t *testing.T) {
 	require.EqualValues(t, len(got), field(admin.Do("LAB", "LOG", "1").Elems[0], "seq").Int)
 	ok(t, admin, "LAB", "LOG", "RESET")
 	c.Do("GET", "lock:a")
-	require.Equal(t, []string{"w|command|GET lock:a|lock:a||executed|(nil)"}, entries(admin))
+	require.Equal(t, []string{"|watched||lock:b||executed|", "w|command|GET lock:a|lock:a||executed|(nil)"}, entries(admin))
 	ok(t, admin, "LAB", "LOG", "UNWATCH", "lock:*")
 	c.Do("GET", "lock:a")
-	require.Len(t, entries(admin), 1)
+	require.Len(t, entries(admin), 3)
+	require.Equal(t, "|unwatched||||executed|lock:*", entries(admin)[2])
 }
 
 func TestTheLogHasOneEntryForEveryRequestARuleFiredFor(t *testing.T) {

@@ -71,6 +71,7 @@ func (ks *Keyspace) Capture() *Capture {
 		}
 		limit := uint32(len(db.keys.chunks)) << chunkBits
 		db.image = &image{of: c, id: db.ID, db: db, limit: limit, done: make([]uint64, limit/64)}
+		db.seen = true
 		c.images = append(c.images, db.image)
 		c.Databases = append(c.Databases, CapturedDB{db.ID, db.Len(), db.Expires()})
 		c.Keys += db.Len()
@@ -93,7 +94,7 @@ func (c *Capture) Step(keys int) bool {
 		if keys == 0 {
 			return true
 		}
-		m.db.image = nil
+		m.db.dropImage()
 		c.images = c.images[1:]
 	}
 	return false
@@ -102,7 +103,7 @@ func (c *Capture) Step(keys int) bool {
 // End ends the capture. Nothing more is copied.
 func (c *Capture) End() {
 	for _, m := range c.images {
-		m.db.image = nil
+		m.db.dropImage()
 	}
 	c.images = nil
 }
@@ -130,27 +131,9 @@ func (c *Capture) Reuse(b *Batch) {
 	c.spare = append(c.spare, b)
 }
 
-// keep copies node i, which is about to change, for the capture that is under way.
-func (db *DB) keep(i uint32) {
-	if db.image != nil {
-		db.image.keep(i)
-	}
-}
-
-// keepNothing says that node i has a new key, which no capture wants.
-func (db *DB) keepNothing(i uint32) {
-	if db.image != nil && i < db.image.limit {
-		db.image.done[i/64] |= 1 << (i % 64)
-	}
-}
-
-// keepAll leaves the table of a database, which is about to get a new one, to the capture that is under way.
-func (db *DB) keepAll() {
-	if db.image != nil {
-		former := *db
-		db.image.db = &former
-		db.image = nil
-	}
+func (db *DB) dropImage() {
+	db.image = nil
+	db.seen = db.watches()
 }
 
 func (m *image) keep(i uint32) {

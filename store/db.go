@@ -12,6 +12,7 @@ type DB struct {
 	ks     *Keyspace
 	keys   *Table[entry]
 	image  *image // of the capture that is under way, or nil
+	seen   bool   // somebody wants keys as they were before a change: see keep
 	wheel  wheel  // the deadlines of keys
 	fields wheel  // of each hash with fields that have a deadline: the earliest of them
 }

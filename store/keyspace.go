@@ -84,6 +84,10 @@ type Keyspace struct {
 	// database is. It may be nil.
 	OnStreamGone func(db *DB, key []byte)
 
+	// OnTouch is called before a key changes, and after it was added. If is, the key exists, and Peek shows what it
+	// was. A call does not mean that the key changes. Watch sets it.
+	OnTouch func(db *DB, key []byte, is bool)
+
 	// MaxMemory is maxmemory in bytes, 0 for no bound. Policy is maxmemory-policy.
 	MaxMemory int64
 	Policy    Policy
@@ -288,6 +292,12 @@ func (ks *Keyspace) FlushAll() int {
 
 // Swap exchanges two databases. Clients that selected one of them then see the other's keys.
 func (ks *Keyspace) Swap(i, j int) {
+	if a, b := ks.DBs[i], ks.DBs[j]; ks.OnTouch != nil {
+		a.touchAll(a)
+		a.touchAll(b)
+		b.touchAll(b)
+		b.touchAll(a)
+	}
 	ks.DBs[i], ks.DBs[j] = ks.DBs[j], ks.DBs[i]
 	ks.DBs[i].ID, ks.DBs[j].ID = i, j
 }

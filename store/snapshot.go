@@ -75,5 +75,11 @@ func (ks *Keyspace) EmptyDatabases() (dbs []*DB) {
 // Replace replaces all databases by dbs.
 func (ks *Keyspace) Replace(dbs []*DB) {
 	ks.FlushAll()
-	copy(ks.DBs, dbs)
+	for i, db := range dbs {
+		if ks.OnTouch != nil {
+			ks.DBs[i].touchAll(db)
+		}
+		ks.DBs[i] = db
+		db.seen = ks.OnTouch != nil || db.image != nil
+	}
 }

@@ -135,6 +135,8 @@ func (r *reader) fields(values *json.Decoder) (h lab.History, err error) {
 				h.Node = &lab.Node{}
 			}
 			err = values.Decode(fieldOf(h.Node, strings.ToLower(name.(string))))
+		case "watched":
+			err = values.Decode(&h.Watched)
 		case "entries":
 			if h.Entries != nil {
 				return h, errors.New("is not a history: it has entries twice")
@@ -210,7 +212,7 @@ func jsonError(err error) error {
 
 func check(h lab.History) error {
 	switch {
-	case h.Format != lab.Format:
+	case h.Format != lab.Format && h.Format != lab.FirstFormat:
 		return fmt.Errorf("is not a history: format is %q, not %q", h.Format, lab.Format)
 	case h.Masters < 1 || h.Masters > maxMasters:
 		return fmt.Errorf("masters is %d, not 1 to %d", h.Masters, maxMasters)

@@ -120,7 +120,7 @@ func TestBadHistoriesAreRefusedWithTheReason(t *testing.T) {
 		"[]":                                "no history found",
 		"# comment":                         "is not JSON",
 		"17":                                "is not a history",
-		`{"format":"x"}`:                    `format is "x", not "miniredisd-history/1"`,
+		`{"format":"x"}`:                    `format is "x", not "miniredisd-history/2"`,
 		`{"format":"miniredisd-history/1"}`: "masters is 0",
 		`{"format":"miniredisd-history/1","masters":3,"master":4}`: "master is 4, not 1 to 3",
 		`{"format":"miniredisd-history/1","masters":1000000000}`:   "masters is 1000000000",

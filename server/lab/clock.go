@@ -229,5 +229,6 @@ func (l *State) executeAndRead(c *server.Client) {
 func (l *State) BeginPass() {
 	l.seen = l.Ex.Now.Wall
 	l.diskTook()
+	l.logChanged(lab.EventChanged, l.changed(lab.ByLoss))
 	l.AfterSleep()
 }

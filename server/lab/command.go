@@ -95,6 +95,7 @@ type State struct {
 	plan     *lab.Plan
 	history  *lab.Log
 	inside   inside
+	touches  touches
 	armed    bool             // rules or the log have to look at requests: see arm
 	parked   []*server.Client // clients that HOLD keeps waiting, oldest first
 	barriers []*barrier       // every LAB HOLD WAIT that waits

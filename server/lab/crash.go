@@ -216,6 +216,7 @@ func (l *State) startAgain(lose loss) {
 		code.Libraries = l.Ex.Scripts.Code().Libraries
 		l.KS.Stats = store.Stats{}
 	default:
+		l.touchAll()
 		l.KS = server.NewKeyspace(l.Cfg)
 		l.doctorLost()
 	}

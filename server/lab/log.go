@@ -8,6 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/store"
 )
 
 func logRows() []command.Row {
@@ -58,6 +59,7 @@ const shortLog = 500
 
 func (l *State) logReset(c *command.Call, _ [][]byte) error {
 	l.history.Reset()
+	l.logFound(l.history.Watches)
 	c.OK()
 	return nil
 }
@@ -68,8 +70,10 @@ func (l *State) logWatch(c *command.Call, args [][]byte) error {
 	}
 	glob, nodes := string(args[0]), l.nodes()
 	watch := func(at *State) {
-		at.history.Watch(glob)
+		at.history.Watch(lab.Watch{Pattern: glob})
 		at.arm()
+		at.watchKeys()
+		at.logFound(func(key []byte) bool { return store.MatchPattern(glob, key) })
 	}
 	if len(nodes) == 1 {
 		watch(l)
@@ -95,6 +99,10 @@ func (l *State) logUnwatch(c *command.Call, args [][]byte) error {
 		return labError("log unwatch", "'%s' is not watched", printable(args[0]))
 	}
 	l.arm()
+	l.watchKeys()
+	if len(l.history.Newest(1)) > 0 { // else there is no entry that a gap could come after
+		l.logEvent(lab.EventUnwatched, printable(args[0]))
+	}
 	c.OK()
 	return nil
 }
@@ -104,7 +112,11 @@ func writeEntries(w *resp.Writer, entries []lab.Entry) {
 	w.Array(len(entries))
 	for i := range entries {
 		e := &entries[i]
-		w.Map(11)
+		fields := 11
+		if len(e.Changes) > 0 {
+			fields++
+		}
+		w.Map(fields)
 		num := func(field string, n int64) {
 			w.BulkString(field)
 			w.Int(n)
@@ -124,13 +136,16 @@ func writeEntries(w *resp.Writer, entries []lab.Entry) {
 		str("by", e.By)
 		str("outcome", string(e.Outcome))
 		str("reply", e.Reply)
+		if len(e.Changes) > 0 {
+			str("changes", e.ChangesText())
+		}
 	}
 }
 
 // logEvent adds an entry about the lab itself.
 func (l *State) logEvent(event, what string) {
 	e := l.newEntry(nil, event)
-	e.Outcome, e.Reply = lab.Executed, what
+	e.Outcome, e.Reply, e.Changes = lab.Executed, what, l.changed(lab.ByLoss)
 	l.history.Add(e)
 }
 

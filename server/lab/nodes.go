@@ -105,6 +105,7 @@ func (l *State) numberAt(port int) int {
 func (l *State) noteRole(event, what string, port int, id string) {
 	e := l.newEntry(nil, event)
 	e.Outcome, e.Reply, e.Peer, e.ReplID = lab.Executed, what, l.numberAt(port), id
+	e.Changes = l.changed(lab.ByLoss)
 	l.history.Add(e)
 }
 

@@ -19,15 +19,17 @@ func (l *State) Answered(
 	sess *command.Session, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool,
 ) {
 	if sess.Master { // the log of the master has it
+		l.logHidden(sess, cmd, args, nil)
 		return
 	}
 	if !l.armed && cmd != nil && !l.doctor.Concerns(cmd.Name, sess.DB, args, "") {
 		return // the usual case while no test uses the lab
 	}
+	reply := w.Buf[mark:]
 	if sess.Index < 0 || cmd != nil && cmd.Group == labGroup {
+		l.logHidden(sess, cmd, args, reply)
 		return
 	}
-	reply := w.Buf[mark:]
 	refused := !ran && len(reply) > 0 && reply[0] == '-'
 	if ran || refused {
 		l.doctorSees(sess, cmd, args, reply, "", ran, outcome(l.ruleOf(sess), reply, ran).Unknown())
@@ -47,6 +49,7 @@ func (l *State) logFired(c *server.Client, cmd *command.Command, args [][]byte, 
 	e := l.newEntry(&c.Sess, r.Name)
 	e.Key, e.Outcome = Of(c).Fault.key, outcome(r, reply, ran)
 	l.describe(&e, cmd, args, reply)
+	e.Changes = l.changed(lab.ByCommand)
 	l.history.Add(e)
 	if r.Action == lab.ErrorAfter {
 		l.Shown.Struck(c.Sess.ID, r, trace.Shown(reply))
@@ -58,6 +61,7 @@ func (l *State) logFired(c *server.Client, cmd *command.Command, args [][]byte, 
 // Called shows the doctor and the log a command that EXEC or a script has run.
 func (l *State) Called(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
 	if sess.Index < 0 || cmd.Group == labGroup || sess.Master {
+		l.logHidden(sess, cmd, args, reply)
 		return
 	}
 	l.doctorSees(sess, cmd, args, reply, by, true, false)
@@ -75,11 +79,15 @@ func (l *State) logWatched(
 	}
 	key := l.history.Watched(cmd.AppendSubjects(nil, args))
 	waits := by == "" && l.waits(cmd) && Of(l.Clients.Order[sess.Index]).logged >= sess.Commands-1
-	if key == nil && cmd.Flags&command.AllKeys == 0 && !waits {
+	changes := l.changed(lab.ByCommand)
+	if key == nil && cmd.Flags&command.AllKeys == 0 && !waits && len(changes) == 0 {
 		return
 	}
 	e := l.newEntry(sess, lab.EventCommand)
-	e.Key, e.By, e.Outcome = printable(key), by, outcome(nil, reply, ran)
+	e.Key, e.By, e.Outcome, e.Changes = printable(key), by, outcome(nil, reply, ran), changes
+	if key == nil && cmd.Flags&command.AllKeys == 0 && len(changes) > 0 {
+		e.Key = changes[0].Key
+	}
 	if sess.Hold == command.Blocked {
 		e.Outcome = lab.Held
 	}
@@ -95,13 +103,18 @@ func (l *State) waits(cmd *command.Command) bool {
 	return l.Cfg.Replicas > 0 && (cmd.Name == "wait" || cmd.Name == "waitaof")
 }
 
-// blocked shows the doctor and the log a WAIT that has no reply yet, and perhaps never gets one.
-func (l *State) blocked(sess *command.Session, args [][]byte) {
-	cmd := sess.Last
-	if cmd == nil || !l.waits(cmd) {
+// Blocked shows the doctor and the log a WAIT that has no reply yet, and perhaps never gets one. The log also has any
+// command that has changed a watched key before it blocks.
+func (l *State) Blocked(sess *command.Session, cmd *command.Command, args [][]byte) {
+	switch {
+	case sess.Index < 0 || sess.Master:
+		l.logHidden(sess, cmd, args, nil)
+		return
+	case l.waits(cmd):
+		l.doctorSees(sess, cmd, args, nil, "", false, false)
+	case len(l.touches.all) == 0:
 		return
 	}
-	l.doctorSees(sess, cmd, args, nil, "", false, false)
 	if l.armed {
 		l.logWatched(sess, cmd, args, nil, "", false)
 	}
@@ -135,11 +148,30 @@ func (in *inside) number(by string, client, began int64) int64 {
 
 // Expired shows the doctor and the log a key whose TTL has ended.
 func (l *State) Expired(db *store.DB, key string) {
+	l.expired(db, key, l.changedKey(db.ID, key, lab.ByExpiry))
+}
+
+func (l *State) expired(db *store.DB, key string, changes []lab.Change) {
 	l.doctorExpired(db, key)
 	l.Shown.Expired(key)
-	if l.history.Watched([][]byte{[]byte(key)}) != nil {
-		e := l.newEntry(nil, lab.EventExpired)
-		e.Key, e.DB, e.Outcome = lab.Printable(key), db.ID, lab.Executed
+	l.logGone(lab.EventExpired, db, key, changes)
+}
+
+// FieldsExpired shows the log a hash that has lost fields.
+func (l *State) FieldsExpired(db *store.DB, key string) {
+	l.logGone(lab.EventFields, db, key, l.changedKey(db.ID, key, lab.ByExpiry))
+}
+
+// Evicted shows the log a key that was deleted for memory.
+func (l *State) Evicted(db *store.DB, key string) {
+	l.logGone(lab.EventEvicted, db, key, l.changedKey(db.ID, key, lab.ByEviction))
+}
+
+// logGone logs what has happened to a watched key without a command.
+func (l *State) logGone(what string, db *store.DB, key string, changes []lab.Change) {
+	if l.history.Watches([]byte(key)) {
+		e := l.newEntry(nil, what)
+		e.Key, e.DB, e.Outcome, e.Changes = lab.Printable(key), db.ID, lab.Executed, changes
 		l.history.Add(e)
 	}
 }

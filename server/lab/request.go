@@ -40,9 +40,6 @@ func (l *State) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer)
 	} else {
 		l.Ex.Do(by, args, w)
 	}
-	if by.Hold == command.Blocked {
-		l.blocked(by, args)
-	}
 	if len(l.partitions) > 0 {
 		l.setMuted(c) // the request may have changed its name
 	}

@@ -70,6 +70,7 @@ func (l *State) endFailures() error {
 	l.releaseAll()
 	l.endFailover()
 	l.history.UnwatchAll()
+	l.watchKeys()
 	l.partitions = nil
 	l.heal()
 	err := l.setBlackhole(false)

@@ -61,6 +61,7 @@ func (l *State) loadFiles() {
 		l.Loop.Stop()
 		return
 	}
+	l.forgetTouches()
 	l.Figures.Started = l.KS.Now
 	for i, db := range had.DBs {
 		l.compare(db, l.KS.DBs[i])
@@ -89,34 +90,42 @@ func (l *State) compare(had, has *store.DB) {
 		found, is := now[key]
 		delete(now, key)
 		switch {
-		case !is && v.Expire() != 0 && v.Expire() <= l.KS.Now:
-			l.Expired(has, key) // while the server was down
+		case !is && v.Expire() != 0 && v.Expire() <= l.KS.Now: // while the server was down
+			gone := lab.Change{DB: has.ID, Key: lab.Printable(key), Cause: lab.ByExpiry, Before: labValue(v)}
+			l.expired(has, key, []lab.Change{gone})
 		case !is:
 			l.doctor.Differs(has.ID, key, l.KS.Now, lab.NeverOnDisk)
-			l.logDisk(has, key, lab.NeverOnDisk, 0)
+			l.logDisk(has, key, lab.NeverOnDisk, labValue(v), store.Value{}, false)
 		case !same(v, found):
 			l.doctor.Differs(has.ID, key, l.KS.Now, lab.OlderOnDisk)
-			l.logDisk(has, key, lab.OlderOnDisk, found.Expire())
+			l.logDisk(has, key, lab.OlderOnDisk, labValue(v), found, true)
 		case v.Expire() != found.Expire():
 			l.doctor.Expires(has.ID, key, found.Expire(), lab.ExpiryOnDisk)
-			l.logDisk(has, key, lab.ExpiryOnDisk, found.Expire())
+			l.logDisk(has, key, lab.ExpiryOnDisk, labValue(v), found, true)
 		}
 	}
 	for key, v := range now {
-		l.logDisk(has, key, lab.BackFromDisk, v.Expire())
+		l.logDisk(has, key, lab.BackFromDisk, nil, v, true)
 	}
 }
 
-// logDisk logs a key that is not as it was. until is when the key of the disk expires.
-func (l *State) logDisk(db *store.DB, key, why string, until int64) {
-	if l.history.Watched([][]byte{[]byte(key)}) != nil {
-		e := l.newEntry(nil, lab.EventDisk)
-		e.Key, e.DB, e.Outcome, e.Reply, e.To = lab.Printable(key), db.ID, lab.Executed, why, until
-		l.history.Add(e)
+// logDisk logs a key that is not as it was. It is missing unless is.
+func (l *State) logDisk(db *store.DB, key, why string, was *lab.Value, now store.Value, is bool) {
+	if !l.history.Watches([]byte(key)) {
+		return
 	}
+	c := lab.Change{DB: db.ID, Key: lab.Printable(key), Cause: lab.ByLoss, Before: was}
+	if is {
+		c.After = labValue(now)
+	}
+	c.Reduce(true)
+	e := l.newEntry(nil, lab.EventDisk)
+	e.Key, e.DB, e.Outcome, e.Reply, e.To = lab.Printable(key), db.ID, lab.Executed, why, now.Expire()
+	e.Changes = []lab.Change{c}
+	l.history.Add(e)
 }
 
-// same compares what locks are made of, strings and hashes. Of other values it compares the type.
+// same reports whether two values are equal. Of other types than a string or a hash it compares as much as the log does.
 func same(a, b store.Value) bool {
 	switch {
 	case a.Type() != b.Type():
@@ -126,7 +135,9 @@ func same(a, b store.Value) bool {
 	case a.Type() == store.TypeHash:
 		return maps.Equal(fields(a), fields(b))
 	}
-	return true
+	c := lab.Change{Before: labValue(a), After: labValue(b)}
+	c.Before.Deadline = c.After.Deadline
+	return !c.Reduce(false)
 }
 
 func fields(v store.Value) map[string]string {

@@ -22,7 +22,8 @@ import (
 //
 //	the observer
 //	Outgoing      a message               Outgoing (push.go)               SKIP-PUSH, DELAY-PUSH
-//	Answered, Called, Expired             observe.go                   the log, the doctor
+//	Answered, Called, Blocked, Expired,   observe.go                       the log, the doctor
+//	FieldsExpired, Evicted
 //	Left          a client has gone       Left                             forgets it
 //
 // A fault concerns one connection. No other client ever waits for it.
@@ -33,6 +34,7 @@ func (l *State) install() error {
 	h.Do, h.GoOn, h.RunTimers, h.Accept = l.doWithFaults, l.executeAndRead, l.catchUp, l.acceptUnlessBlackhole
 	h.Resume, h.ServeOthers, h.Deaf = l.resumeWithFault, l.serveOthersOfLab, l.refuses
 	l.Ex.Observer = l
+	l.watchKeys()
 	l.Loop.AfterSleep(l.BeginPass)
 	return nil
 }
