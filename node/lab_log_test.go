@@ -74,7 +74,8 @@ func TestTheLogShowsTheCommandsOnWatchedKeys(t *testing.T) {
 	require.EqualValues(t, len(got), field(admin.Do("LAB", "LOG", "1").Elems[0], "seq").Int)
 	ok(t, admin, "LAB", "LOG", "RESET")
 	c.Do("GET", "lock:a")
-	require.Equal(t, []string{"|watched||lock:b||executed|", "w|command|GET lock:a|lock:a||executed|(nil)"}, entries(admin))
+	want := []string{"|watched||lock:b||executed|", "w|command|GET lock:a|lock:a||executed|(nil)"}
+	require.Equal(t, want, entries(admin))
 	ok(t, admin, "LAB", "LOG", "UNWATCH", "lock:*")
 	c.Do("GET", "lock:a")
 	require.Len(t, entries(admin), 3)
