@@ -127,6 +127,7 @@ type options struct {
 	frozen  bool
 	at      time.Time
 	watched []string
+	shaped  [][]string // words after LAB
 	tls     *tls.Config
 	seed    uint64
 
@@ -164,6 +165,16 @@ func Config(args ...string) Option {
 // Watch limits the history to commands on keys that match one of the globs. The default is all
 // keys. Without a glob the history has only rules that fired.
 func Watch(globs ...string) Option { return func(o *options) { o.watched = globs } }
+
+// WatchAs also watches the keys that match one of the globs, and says what they are, in the words of LAB LOG WATCH:
+// "MUTEX", "SEMAPHORE 3".
+func WatchAs(shape string, globs ...string) Option {
+	return func(o *options) {
+		for _, glob := range globs {
+			o.shaped = append(o.shaped, append([]string{"LOG", "WATCH", glob, "AS"}, strings.Fields(shape)...))
+		}
+	}
+}
 
 // Run starts a server on a free port of 127.0.0.1.
 func Run(t testing.TB, opts ...Option) *Server {
@@ -217,6 +228,9 @@ func run(t testing.TB, n int, o options) Masters {
 	for _, s := range all {
 		for _, glob := range o.watched {
 			s.lab("LOG", "WATCH", glob)
+		}
+		for _, watch := range o.shaped {
+			s.lab(watch...)
 		}
 		if o.frozen {
 			s.Clock().Freeze()

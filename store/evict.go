@@ -75,13 +75,26 @@ func (ks *Keyspace) EvictOne(p Policy, samples int) bool {
 	if from == nil {
 		return false
 	}
-	key := strings.Clone(from.keys.at(best).Key())
-	from.remove(best)
-	ks.Stats.Evicted++
-	if ks.OnEvicted != nil {
-		ks.OnEvicted(from, key)
-	}
+	from.evict(best)
 	return true
+}
+
+// Evict deletes key as EvictOne does, and reports whether it existed.
+func (db *DB) Evict(key []byte) bool {
+	i := db.find(key)
+	if i != 0 {
+		db.evict(i)
+	}
+	return i != 0
+}
+
+func (db *DB) evict(i uint32) {
+	key := strings.Clone(db.keys.at(i).Key())
+	db.remove(i)
+	db.ks.Stats.Evicted++
+	if db.ks.OnEvicted != nil {
+		db.ks.OnEvicted(db, key)
+	}
 }
 
 // score rates a key. The key with the highest score is evicted.

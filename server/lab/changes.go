@@ -146,10 +146,17 @@ func (l *State) logHidden(sess *command.Session, cmd *command.Command, args [][]
 	}
 }
 
-// logFound logs the keys that a glob matches, as they are now. The log bounds their number: what others were comes with
-// their first change.
-func (l *State) logFound(watched func(key []byte) bool) {
-	var found []lab.Change
+// watch adds a glob to the log, with the keys that it did not watch before.
+func (l *State) watch(w lab.Watch) {
+	found := l.found(func(key []byte) bool { return store.MatchPattern(w.Pattern, key) && !l.history.Watches(key) })
+	l.history.Watch(w)
+	l.arm()
+	l.watchKeys()
+	l.logChanged(lab.EventWatched, found)
+}
+
+// found returns keys as they are now, at most mostFound. What another one was comes with its first change.
+func (l *State) found(watched func(key []byte) bool) (found []lab.Change) {
 	for _, db := range l.KS.DBs {
 		for key, v := range db.Values() {
 			if len(found) == mostFound {
@@ -161,7 +168,7 @@ func (l *State) logFound(watched func(key []byte) bool) {
 		}
 	}
 	slices.SortFunc(found, func(a, b lab.Change) int { return cmp.Or(cmp.Compare(a.DB, b.DB), cmp.Compare(a.Key, b.Key)) })
-	l.logChanged(lab.EventWatched, found)
+	return found
 }
 
 // mostFound bounds the keys of an EventWatched.

@@ -6,6 +6,7 @@
 //	crash.go        LAB CRASH                          the end of the process
 //	disk.go         LAB DISK                           files that a crash loses; restart.go loads the rest
 //	snapshot.go     LAB SNAPSHOT                       the keyspace, saved and restored
+//	evict.go        LAB EVICT                          keys that go as if memory were short
 //	fault.go        LAB FAULT                          rules for requests and messages;
 //	                                                   request.go and push.go apply them
 //	hold.go         LAB HOLD                           requests that wait until a test releases them
@@ -140,7 +141,7 @@ func Rows() []command.Row {
 	help.Do = command.Help
 	first := slices.Concat(clockRows(), faultRows(), holdRows(), logRows(), netRows(), crashRows(), snapshotRows(),
 		mastersRows(), doctorRows(), verdictRows(), resetRows())
-	second := slices.Concat(diskRows(), pushRows(), replicationRows(), topologyRows(), clusterRows())
+	second := slices.Concat(diskRows(), evictRows(), pushRows(), replicationRows(), topologyRows(), clusterRows())
 	for i := range second {
 		second[i].Since = "0.2.0"
 	}

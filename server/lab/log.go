@@ -8,17 +8,17 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
-	"github.com/miniredisd/miniredisd/store"
 )
 
 func logRows() []command.Row {
 	return []command.Row{
-		wordsRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]",
+		wordsRow("log", "[count | RESET | WATCH pattern [AS (MUTEX | REENTRANT | RW | FAIR | SEMAPHORE holders:integer | QUEUE)] | "+
+			"UNWATCH pattern | EXPORT]",
 			-2, "O(N) where N is the number of entries",
 			"Lists the rules that fired and the commands on watched keys.",
 			labWord{labCount, 0, 0, command.AllowBusy, (*State).logNewest},
 			labWord{"RESET", 0, 0, command.AllowBusy, (*State).logReset},
-			labWord{"WATCH", 1, 1, command.AllowBusy, (*State).logWatch},
+			labWord{"WATCH", 1, 4, command.AllowBusy, (*State).logWatch},
 			labWord{"UNWATCH", 1, 1, command.AllowBusy, (*State).logUnwatch},
 			labWord{"EXPORT", 0, 0, command.AllowBusy, (*State).logExport},
 			labWord{"", 0, 0, command.AllowBusy, (*State).logAll}),
@@ -59,31 +59,26 @@ const shortLog = 500
 
 func (l *State) logReset(c *command.Call, _ [][]byte) error {
 	l.history.Reset()
-	l.logFound(l.history.Watches)
+	l.logChanged(lab.EventWatched, l.found(l.history.Watches))
 	c.OK()
 	return nil
 }
 
 func (l *State) logWatch(c *command.Call, args [][]byte) error {
-	if len(args[0]) == 0 {
-		return labError("log watch", "pattern is empty, and no key is")
+	watched, err := lab.ParseWatch(args)
+	if err != nil {
+		return labError("log watch", "%v", err)
 	}
-	glob, nodes := string(args[0]), l.nodes()
-	watch := func(at *State) {
-		at.history.Watch(lab.Watch{Pattern: glob})
-		at.arm()
-		at.watchKeys()
-		at.logFound(func(key []byte) bool { return store.MatchPattern(glob, key) })
-	}
+	nodes := l.nodes()
 	if len(nodes) == 1 {
-		watch(l)
+		l.watch(watched)
 		c.OK()
 		return nil
 	}
 	// Each of the nodes may become the master, and a log that lacks its grants would make the verdict blind.
 	w := server.Waiter{By: l.Running, Request: c.Sess.Commands}
 	l.eachNode(nodes, func(_ int, at *State, end func()) {
-		watch(at)
+		at.watch(watched)
 		end()
 	}, func() {
 		if w.IsOn() {
