@@ -121,3 +121,13 @@ func table(entries []lab.Entry) string {
 	_ = w.Flush() // never fails for a Builder
 	return b.String()
 }
+
+// WatchAs also watches the keys that match one of the globs, and says what they are, in the words of LAB LOG WATCH:
+// "MUTEX", "SEMAPHORE 3".
+func WatchAs(shape string, globs ...string) Option {
+	return func(o *options) {
+		for _, glob := range globs {
+			o.shaped = append(o.shaped, append([]string{"LOG", "WATCH", glob, "AS"}, strings.Fields(shape)...))
+		}
+	}
+}

@@ -166,16 +166,6 @@ func Config(args ...string) Option {
 // keys. Without a glob the history has only rules that fired.
 func Watch(globs ...string) Option { return func(o *options) { o.watched = globs } }
 
-// WatchAs also watches the keys that match one of the globs, and says what they are, in the words of LAB LOG WATCH:
-// "MUTEX", "SEMAPHORE 3".
-func WatchAs(shape string, globs ...string) Option {
-	return func(o *options) {
-		for _, glob := range globs {
-			o.shaped = append(o.shaped, append([]string{"LOG", "WATCH", glob, "AS"}, strings.Fields(shape)...))
-		}
-	}
-}
-
 // Run starts a server on a free port of 127.0.0.1.
 func Run(t testing.TB, opts ...Option) *Server {
 	t.Helper()
