@@ -152,8 +152,8 @@ func TestTheLogSaysWhatACrashHasLost(t *testing.T) {
 func TestTheLogSaysWhatADiskHasLost(t *testing.T) {
 	addr, admin := startLab(t, "--lab-disk", "yes", "--appendonly", "yes", "--appendfsync", "no")
 	ok(t, admin, "LAB", "LOG", "WATCH", "*")
-	sendEach(t, admin, "SADD changed a b", "SET gone a PX 50", "SET kept a", "SET later a", "PEXPIRE later 1000", "SET back a",
-		"BGREWRITEAOF")
+	sendEach(t, admin, "SADD changed a b", "SET gone a PX 50", "SET kept a", "SET later a", "PEXPIRE later 1000",
+		"SET back a", "BGREWRITEAOF")
 	redistest.Until(t, func() bool { return infoField(admin, "aof_rewrite_in_progress") == "0" })
 	sendEach(t, admin, "SREM changed b", "SADD changed c", "DEL back", "PEXPIRE later 2000", "SET new a", "LAB LOG RESET")
 	crash(t, admin, "LOSE", "UNSYNCED")

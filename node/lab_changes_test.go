@@ -63,7 +63,9 @@ func dumpAll(t *testing.T, c *redistest.Conn, sha string) map[aKey]aValue {
 		v := aValue{Value: lab.Value{Type: e.Elems[2].Str, Deadline: max(e.Elems[3].Int, 0)}, order: e.Elems[4].String()}
 		parts := e.Elems[4].Elems
 		add := func(name string, value string, at int64) {
-			v.Parts = append(v.Parts, lab.Part{Name: lab.Word([]byte(name)), Value: lab.Word([]byte(value)), Deadline: max(at, 0)})
+			v.Parts = append(v.Parts, lab.Part{
+				Name: lab.Word([]byte(name)), Value: lab.Word([]byte(value)), Deadline: max(at, 0),
+			})
 		}
 		switch v.Type {
 		case "string":
@@ -96,8 +98,8 @@ func dumpAll(t *testing.T, c *redistest.Conn, sha string) map[aKey]aValue {
 	return found
 }
 
-// explain requires that the changes of a log lead from one state of all keys to another one, and that none changes a key
-// twice. at is the time. It returns how many changes there were.
+// explain requires that the changes of a log lead from one state of all keys to another one, and that none changes
+// a key twice. at is the time. It returns how many changes there were.
 func explain(t *testing.T, h lab.History, before, after map[aKey]aValue, at int64, what string) (n int) {
 	t.Helper()
 	now, changed, unread := map[aKey]aValue{}, map[aKey]bool{}, map[aKey]bool{}
@@ -262,7 +264,8 @@ func TestTheLogExplainsWhatEveryCommandChanges(t *testing.T) {
 }
 
 func has(info resp.Value, flag string) bool {
-	return len(info.Elems) > 2 && slices.ContainsFunc(info.Elems[2].Elems, func(f resp.Value) bool { return f.Str == flag })
+	is := func(f resp.Value) bool { return f.Str == flag }
+	return len(info.Elems) > 2 && slices.ContainsFunc(info.Elems[2].Elems, is)
 }
 
 // mayRun leaves out what concerns the connection of the test, or waits.

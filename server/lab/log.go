@@ -12,7 +12,8 @@ import (
 
 func logRows() []command.Row {
 	return []command.Row{
-		wordsRow("log", "[count | RESET | WATCH pattern [AS (MUTEX | REENTRANT | RW | FAIR | SEMAPHORE holders:integer | QUEUE)] | "+
+		wordsRow("log", "[count | RESET | "+
+			"WATCH pattern [AS (MUTEX | REENTRANT | RW | FAIR | SEMAPHORE holders:integer | QUEUE)] | "+
 			"UNWATCH pattern | EXPORT]",
 			-2, "O(N) where N is the number of entries",
 			"Lists the rules that fired and the commands on watched keys.",

@@ -125,7 +125,7 @@ func (l *State) logDisk(db *store.DB, key, why string, was *lab.Value, now store
 	l.history.Add(e)
 }
 
-// same reports whether two values are equal. Of other types than a string or a hash it compares as much as the log does.
+// same reports whether two values are equal. It compares strings and hashes wholly, and others as the log does.
 func same(a, b store.Value) bool {
 	switch {
 	case a.Type() != b.Type():
