@@ -85,6 +85,9 @@ func (d *Doctor) set(o op, k holders.Key, value string, in *run) {
 		d.waits(o, k, value)
 	case !done:
 		d.mayKnow(o, k, d.authors(o, k, in.carried(o.words(k, value)...), false), whyFail)
+		if in == nil || !in.script {
+			d.renewsNothing(o, k, o.words(k, value))
+		}
 	case nx && o.until() > 0 && o.until() <= o.time: // the lease is over before it begins
 	case nx:
 		d.take(o, k, &hold{value: value, until: o.until(), in: in})
@@ -135,10 +138,12 @@ func (d *Doctor) overwrite(o op, k holders.Key, value string, in *run) {
 	mine := d.authors(o, k, in.carried(o.words(k, value)...), false)
 	switch {
 	case until > 0 && until <= o.time: // that deletes the key
+		d.judgeRelease(o, k, h, len(mine) > 0)
 		d.deleted(o, k, h, mine, in)
 		return
 	case h != nil && h.value == value && len(mine) > 0:
 		d.dropsTTL(o, k, h, until)
+		in.renewed()
 		d.extend(o, k, h, mine, until)
 		return
 	}
@@ -221,11 +226,15 @@ func (d *Doctor) renew(o op, in *run) {
 		}
 		if until > 0 && until <= o.time { // a release
 			d.inVain(o, k, mine, in)
-		} else {
-			d.mayKnow(o, k, mine, whyFail)
+			return
+		}
+		d.mayKnow(o, k, mine, whyFail)
+		if in == nil || !in.script {
+			d.renewsNothing(o, k, nil)
 		}
 		return
 	case until > 0 && until <= o.time:
+		d.judgeRelease(o, k, h, len(mine) > 0 || h != nil && (in.compared(k) || d.owns(o, h)))
 		d.remove(o, in)
 		return
 	}
@@ -235,6 +244,7 @@ func (d *Doctor) renew(o op, in *run) {
 	if h != nil && in != nil && h.in == in {
 		mine = []author{{h, true, ""}}
 	}
+	in.renewed()
 	d.intrudes(o, k, h, mine, in, until)
 	mine = d.orPool(o, k, mine)
 	d.extend(o, k, h, mine, until)
@@ -272,6 +282,7 @@ func (d *Doctor) judgeRenewal(o op, k holders.Key, h *hold, in *run) {
 	case h.until == 0 && h.client == o.client && (o.time-h.taken.Time < patience || d.isLock(k, h)):
 		d.report(SetnxExpire, k, o, h.taken, o.step())
 	case !d.owns(o, h) && d.isLock(k, h) && (!h.hash || d.triedItself(o, k)):
-		d.report(NotOwner, k, o, h.taken, o.step())
+		d.notOwner(o, k, h.taken, o.step())
+		d.renewsNothing(o, k, nil)
 	}
 }

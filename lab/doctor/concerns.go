@@ -26,7 +26,7 @@ func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool
 }
 
 func (d *Doctor) knowsNone() bool {
-	return d.stream == nil && !d.replica && d.grants.Len()+d.past.Len()+d.taken.Len() == 0
+	return d.stream == nil && !d.replica && d.grants.Len()+d.past.Len()+d.back.Len()+d.taken.Len() == 0
 }
 
 // knows reports whether a key of the command is a lock or was one until its holder lost it.
@@ -39,7 +39,7 @@ func (d *Doctor) knows(command string, m meaning, db int, args [][]byte) bool {
 	}
 	for _, i := range m.keysOf(command, len(args), func(i int) string { return string(args[i]) }) {
 		k := holders.Key{DB: db, Name: string(args[i])}
-		if d.grants.Get(k) != nil || d.past.Get(k) != nil || d.taken.Get(k) {
+		if d.grants.Get(k) != nil || d.past.Get(k) != nil || d.back.Get(k) != nil || d.taken.Get(k) {
 			return true
 		}
 	}

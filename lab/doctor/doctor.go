@@ -105,6 +105,7 @@ type Doctor struct {
 	coming  map[holders.Key]coming             // of a history
 	seen    map[holders.Key]bool               // locks of a history that have appeared in it
 	past    *bounded.Map[holders.Key, []ended] // leases that ended
+	back    *bounded.Map[holders.Key, []ended] // holds that their holders released
 	clients *bounded.Map[int64, *client]
 	scripts *bounded.Map[string, *script]
 	locks   *bounded.Map[string, bool]      // classes of names of earlier locks
@@ -174,6 +175,7 @@ func (d *Doctor) forgetLocks() {
 	d.grants = bounded.NewMap[holders.Key, []*hold](d.most(maxHolds))
 	d.uses = bounded.NewMap[holders.Key, *uses](d.most(maxHolds))
 	d.past = bounded.NewMap[holders.Key, []ended](d.most(maxHolds))
+	d.back = bounded.NewMap[holders.Key, []ended](d.most(maxHolds))
 	d.clients = bounded.NewMap[int64, *client](d.most(maxClients))
 	d.scripts = bounded.NewMap[string, *script](d.most(maxScripts))
 	d.locks = bounded.NewMap[string, bool](maxClasses)
@@ -265,10 +267,7 @@ func (d *Doctor) expired(db int, key string, time int64) {
 		return
 	}
 	past := append(d.past.Get(k), ended{hold: h, at: time})
-	if len(past) > 4 {
-		past = past[1:]
-	}
-	d.past.Put(k, past)
+	d.past.Put(k, past[max(0, len(past)-maxEnded):])
 	d.drop(k, h, holders.EndExpired, time)
 }
 

@@ -42,6 +42,22 @@ func TestAPatternIsReportedOnceForAClassOfKeysAndCounted(t *testing.T) {
 	require.Equal(t, "lock:other", all[1].Key)
 }
 
+func TestALockWithoutATTLCountsGrants(t *testing.T) {
+	d := New(nil, nil, 0)
+	for i := range 4 {
+		play(t, d, fmt.Sprintf(`%d a1 SET lock:a 0123456789abcdef NX = OK`, 10_000*i))
+		for try := range 12 {
+			play(t, d, fmt.Sprintf(`%d b1 SET lock:a fedcba987654321%x NX = nil`, 10_000*i+500*try, try))
+		}
+		d.Findings(int64(10_000*i + 9000))
+		play(t, d, fmt.Sprintf(`%d a1 DEL lock:a = 1`, 10_000*i+9500))
+	}
+	all := d.Findings(40_000)
+	require.Len(t, all, 1)
+	require.Equal(t, NoTTL, all[0].Pattern)
+	require.Equal(t, 4, all[0].Count)
+}
+
 func TestTheLogHasOneLineForAPattern(t *testing.T) {
 	var logged []string
 	d := New(func(f Finding) { logged = append(logged, string(f.Pattern)+" "+f.Key) }, nil, 0)

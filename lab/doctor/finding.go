@@ -23,6 +23,10 @@ const (
 
 	TokenNotUnique  Pattern = "token-not-unique"
 	RenewalDropsTTL Pattern = "renewal-drops-ttl"
+	RenewalReleases Pattern = "renewal-releases"
+	NoSlack         Pattern = "lease-without-slack"
+	LateRenewal     Pattern = "late-renewal"
+	RenewalAfter    Pattern = "renewal-after-release"
 	NoQuorum        Pattern = "no-quorum" // see noQuorum
 )
 
@@ -88,6 +92,8 @@ func advice(p Pattern) (why, fix string) {
 				"from then on the lock has none, and if its owner dies, it stays for ever",
 			"give the renewal its lease: SET key token IFEQ token PX milliseconds; without IFEQ use a script that compares " +
 				"the token and calls PEXPIRE"
+	case RenewalReleases, NoSlack, LateRenewal, RenewalAfter:
+		return renewalAdvice(p)
 	case TwoHolders:
 		return "a majority of the masters granted the lock to a second client before the first client's lease " +
 				"was over: both clients believe that they hold it",
@@ -106,19 +112,23 @@ func busyLoop() (why, fix string) {
 
 // report adds a finding, or counts it if the pattern is known for this class of keys.
 func (d *Doctor) report(p Pattern, k holders.Key, culprit op, steps ...holders.Step) *Finding {
-	f := &Finding{
-		Pattern: p, Key: k.Name, DB: k.DB, Count: 1, Steps: steps,
-		Client: culprit.client, Name: culprit.owner, Time: culprit.time,
-	}
-	f.Why, f.Fix = advice(p)
-	return d.add(f)
+	why, fix := advice(p)
+	return d.because(why, fix, p, k, culprit, steps...)
 }
 
-// add keeps f, unless there is a finding of its kind already. It returns the finding that is kept. Each reason for no
-// quorum is a kind.
+// because is report for a pattern with several reasons.
+func (d *Doctor) because(why, fix string, p Pattern, k holders.Key, culprit op, steps ...holders.Step) *Finding {
+	return d.add(&Finding{
+		Pattern: p, Key: k.Name, DB: k.DB, Count: 1, Steps: steps, Why: why, Fix: fix,
+		Client: culprit.client, Name: culprit.owner, Time: culprit.time,
+	})
+}
+
+// add keeps f, unless there is a finding of its kind already. It returns the finding that is kept. Each reason is a
+// kind, except those of TwoHolders, which name times.
 func (d *Doctor) add(f *Finding) *Finding {
 	id := string(f.Pattern) + "\x00" + holders.Class(f.Key) + "\x00" + holders.Class(f.Name)
-	if f.Pattern == NoQuorum {
+	if f.Pattern != TwoHolders {
 		id += "\x00" + f.Why
 	}
 	if d.again != nil {

@@ -25,6 +25,9 @@ func (d *Doctor) hashWrite(o op, in *run) {
 		}
 		return
 	}
+	if in != nil {
+		h.since, in.took = o.time, true // who enters again or leaves begins a lease, and that is no renewal
+	}
 	switch {
 	case !h.hash:
 	case field == "mode":

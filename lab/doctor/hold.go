@@ -18,6 +18,10 @@ type hold struct {
 	order  int64        // in the ledger
 	ended  holders.Step // the event that took it from its holder
 	lease  int64        // of the key, in ms; 0 means for ever
+	since  int64        // unix ms of the lease's begin
+	gap    int64        // ms between the last two renewals, or the grant and the only one; 0 without a renewal
+	thin   int          // so many of the last gaps were too long for the lease
+	last   holders.Step // the last renewal
 	until  int64        // unix ms of the key's end; 0 means never
 	ends   int64        // unix ms of the end that the holder asked for; 0 means never
 
@@ -38,7 +42,7 @@ type hold struct {
 	marred  string // why the count in the hash is not the one that its holder knows
 	in      *run   // the script or transaction that took it, or nil
 	wanted  bool   // another client tries for it again and again
-	dropped bool   // its holder removed its TTL by a renewal, and that is reported
+	dropped bool   // it has no TTL, and that is reported
 	waiters []*waiter
 }
 
@@ -51,10 +55,12 @@ type waiter struct {
 	mono        int64 // ns, of the first attempt
 }
 
-// ended is a hold whose lease ended.
+// ended is a hold whose lease ended, or whose holder released it.
 type ended struct {
 	*hold
-	at int64 // unix ms
+	at      int64        // unix ms
+	release holders.Step // none if the lease ended
+	renews  int          // renewals since the release
 }
 
 // client is the doctor's memory of a connection.
@@ -80,6 +86,7 @@ const (
 	maxReads    = 8
 	maxWatched  = 64
 	maxWaiters  = 32
+	maxEnded    = 4    // holds of a lock that are over
 	patience    = 1000 // ms that a lock may have no TTL before that counts as a mistake
 	triesEnough = 3    // so many attempts show that a client waits for a lock
 	pollsEnough = 5    // so many attempts are not chance
@@ -122,6 +129,9 @@ func (d *Doctor) take(o op, k holders.Key, h *hold) {
 	}
 	d.believe(o, k, h)
 	d.holds.Put(k, h)
+	if h.in != nil {
+		h.in.took = true
+	}
 	c := d.client(o.client)
 	c.tried.Add(k, maxReads)
 	if h.until == 0 && !h.forced {
@@ -133,7 +143,7 @@ func (d *Doctor) take(o op, k holders.Key, h *hold) {
 // believe records that o makes its client believe that it holds a lock.
 func (d *Doctor) believe(o op, k holders.Key, h *hold) {
 	h.client, h.name, h.epoch, h.taken, h.unknown = o.client, o.owner, d.epoch, o.step(), o.lost
-	h.lease, h.ends = holders.LeaseOf(o.time, h.until), h.until
+	h.lease, h.ends, h.since = holders.LeaseOf(o.time, h.until), h.until, o.time
 	d.sharesToken(o, k, h)
 	d.used(o, k, h.value, true)
 	d.regrets(o, k, h)
@@ -211,6 +221,7 @@ func (d *Doctor) forgive(k holders.Key, client int64) {
 // extend moves the end of a lease to until (unix ms, 0 means never), for the holders that o comes from.
 // h is the present hold, whose key has the TTL now.
 func (d *Doctor) extend(o op, k holders.Key, h *hold, found []author, until int64) {
+	d.judgeSlack(o, k, h, found, until)
 	for _, a := range found {
 		if o.lost && a.sure {
 			a.sure, a.why = false, holders.WhyLost
@@ -341,6 +352,7 @@ func (d *Doctor) withoutTTL(k holders.Key, h *hold, then holders.Step) {
 	if then.Command != "" {
 		steps = append(steps, then)
 	}
+	h.dropped = true
 	d.report(NoTTL, k, h.culprit(), steps...)
 }
 

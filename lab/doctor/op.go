@@ -24,7 +24,8 @@ type op struct {
 	size       int      // bytes of the script's text, if the client sent it
 	whole      bool     // the event has the script's whole text
 	deletes    bool     // the text may delete a key
-	writes     bool     // the text may write a key in another way
+	creates    bool     // the text may write a value
+	extends    bool     // the text may change a TTL
 	by         string
 	reply      reply
 	lost, late bool     // the client does not get the reply, or not yet
@@ -57,8 +58,8 @@ func newOp(e Event, m meaning) op {
 				o.script, o.whole = sha, false
 			}
 			o.deletes = mentions(a, "del", "unlink", "delex", "delifeq")
-			o.writes = mentions(a, "set", "msetex", "hset", "hincrby", "expire", "pexpire", "pexpireat", "setex", "psetex",
-				"hsetex", "hexpire", "hpexpire")
+			o.creates = mentions(a, "set", "msetex", "hset", "hincrby", "setex", "psetex", "hsetex")
+			o.extends = mentions(a, "expire", "pexpire", "expireat", "pexpireat", "getex", "hexpire", "hpexpire")
 			continue
 		}
 		o.args[i] = cut(a)
@@ -207,7 +208,7 @@ func hasOption(args [][]byte, name string) bool {
 	return false
 }
 
-// until returns the unix ms at which the key expires that o gives a TTL; 0 means never.
+// until returns the unix ms at which the key expires that o gives a TTL; 0 means never, and no such time is below 1.
 func (o op) until() int64 {
 	if o.unit != "" && len(o.args) > o.ttl {
 		return o.deadline(o.unit, o.args[o.ttl])
@@ -227,13 +228,13 @@ func (o op) deadline(unit, value string) int64 {
 	}
 	switch unit {
 	case "ex":
-		return o.time + n*1000
+		n = o.time + n*1000
 	case "px":
-		return o.time + n
+		n += o.time
 	case "exat":
-		return n * 1000
+		n *= 1000
 	}
-	return n
+	return max(n, 1)
 }
 
 // reply is a reply, as far as the doctor needs it.

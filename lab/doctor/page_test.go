@@ -68,13 +68,22 @@ func reasons(p Pattern) []string {
 			why, _ = noQuorum(r)
 			all = append(all, why)
 		}
+	case NotOwner:
+		why, _ = formerHolder()
+		all = append(all, why)
 	case Polling:
 		why, _ = busyLoop()
 		all = append(all, why)
 	case TwoHolders:
-		for _, end := range []holders.End{holders.EndStolen, holders.EndLost} {
-			first := holders.Term{Votes: []holders.Vote{{Holding: holders.Holding{End: end, EndOrder: 1}}}}
-			why, _ = howTwo(first, holders.Term{From: 2}, false)
+		for _, how := range []struct{ first, second holders.Holding }{
+			{first: holders.Holding{End: holders.EndStolen, EndOrder: 1}},
+			{first: holders.Holding{End: holders.EndStolen, EndOrder: 1, EndedBy: holders.Step{Command: withSameToken}}},
+			{first: holders.Holding{End: holders.EndLost, EndOrder: 1}},
+			{second: holders.Holding{Renews: 1}},
+			{},
+		} {
+			first := holders.Term{Votes: []holders.Vote{{Holding: how.first}}}
+			why, _ = howTwo(first, holders.Term{From: 2, Votes: []holders.Vote{{Holding: how.second}}}, false)
 			all = append(all, why)
 		}
 	}

@@ -143,6 +143,12 @@ func (d *Doctor) free(o op, k holders.Key, h *hold, mine []author, in *run) {
 	d.gaveUp(o, k, mine, h)
 	h.thief = how == holders.EndStolen && d.competes(o, k)
 	h.ended = o.step()
+	if how == holders.EndStolen && in != nil && slices.Contains(in.args, h.value) {
+		h.ended.Command = withSameToken + h.ended.Command
+	}
+	if how == holders.EndReleased && !o.does.has(renews|sets) {
+		d.givenBack(o, k, h)
+	}
 	d.drop(k, h, how, o.time)
 }
 
@@ -172,8 +178,24 @@ func (d *Doctor) blindDelete(o op, k holders.Key, h *hold) {
 	if late := d.past.Get(k); late != nil {
 		steps = slices.Concat(d.leaseOf(k, late, o.client), steps)
 	}
-	d.report(NotOwner, k, o, steps...)
+	d.notOwner(o, k, steps...)
 	d.lateDelete(o, k)
+}
+
+// notOwner reports a client that has changed the lock of another one.
+func (d *Doctor) notOwner(o op, k holders.Key, steps ...holders.Step) {
+	why, fix := advice(NotOwner)
+	if past, back := d.former(o, k, nil); past != nil || back != nil {
+		why, fix = formerHolder()
+	}
+	d.because(why, fix, NotOwner, k, o, steps...)
+}
+
+// formerHolder returns the advice for NotOwner if the client held the lock before.
+func formerHolder() (why, fix string) {
+	_, fix = advice(NotOwner)
+	return "a connection changed the lock of another client without comparing the token: it held the lock before, " +
+		"and that hold was over: two clients may now believe that they hold it", fix
 }
 
 // leaseOf returns the steps of the last lease of a client that ended.

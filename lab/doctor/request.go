@@ -18,6 +18,8 @@ type run struct {
 	freed  []freed
 	silent []string // channels it published to, without a subscriber
 	tried  bool     // it tried for a lock in vain
+	took   bool     // it took a lock
+	renews bool     // it renewed a lock
 }
 
 type fresh struct {
@@ -55,7 +57,7 @@ func (d *Doctor) request(o op) {
 		d.unwatch(o.client)
 	case "script|load":
 		s := d.scriptOf(o.script)
-		s.deletes, s.writes, s.known = o.deletes, o.writes, o.whole
+		s.deletes, s.creates, s.extends, s.known = o.deletes, o.creates, o.extends, o.whole
 		d.ledger.hears(o.script, s)
 	case "script|flush":
 		for _, c := range d.clients.All() { // every client must send its scripts again

@@ -59,7 +59,7 @@ func (c *crowd) step() {
 	case n == 0:
 		c.time += c.Int64N(200)
 		c.expire()
-	case n == 1 && taken:
+	case n == 1 && taken && g.until-c.time >= 200: // it leaves time for a second try
 		c.run(key, g, "PEXPIRE "+key+" 500")
 		g.until = c.time + 500
 		c.held[key] = g

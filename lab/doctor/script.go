@@ -12,12 +12,23 @@ type script struct {
 	known   bool // its commands show what it does, or an event had its whole text
 	deletes bool // its text or its commands delete keys: it releases locks
 	leaves  bool // its commands make the count of a re-entrant lock smaller: it releases locks, too
-	writes  bool // its text or its commands write keys in another way
+	creates bool // its text or its commands write values
+	extends bool // its text or its commands change TTLs
+	took    bool // it has taken a lock
+	renewed bool // it has renewed a lock
 	missed  int  // NOSCRIPT replies without an EVAL since
 }
 
 // releases reports whether the script releases locks.
 func (s *script) releases() bool { return s.deletes || s.leaves }
+
+// writes reports whether the script writes keys in another way than by deleting them.
+func (s *script) writes() bool { return s.creates || s.extends }
+
+// onlyRenews reports whether all that the script can do to a lock is to renew it.
+func (s *script) onlyRenews() bool {
+	return !s.releases() && !s.took && (s.renewed || s.extends && !s.creates)
+}
 
 const (
 	maxMissed   = 1024
@@ -52,13 +63,14 @@ func (d *Doctor) script(o op, ops []op) {
 	for _, inner := range ops {
 		inner.lost = o.lost || o.reply.failed()
 		s.deletes, s.leaves = s.deletes || inner.does.has(removes), s.leaves || inner.leaves()
-		s.writes = s.writes || inner.does.has(takes|sets|counts|renews)
+		s.creates, s.extends = s.creates || inner.does.has(takes|sets|counts), s.extends || inner.does.has(renews)
 		d.apply(inner, in)
 	}
-	s.deletes, s.writes = s.deletes || o.deletes, s.writes || o.writes
-	s.known = s.known || o.whole || !o.reply.failed() && (s.deletes || s.writes) // else it may have found another token
+	s.deletes, s.creates, s.extends = s.deletes || o.deletes, s.creates || o.creates, s.extends || o.extends
+	s.known = s.known || o.whole || !o.reply.failed() && (s.deletes || s.writes()) // else it may have found another token
 	d.ledger.hears(o.script, s)
 	d.made(o, args, in)
+	s.took, s.renewed = s.took || in.took, s.renewed || in.renews
 	d.sentInFull(o, s, c, keys, in)
 	d.wakes(o, in)
 	if o.wasRefused() {
@@ -79,6 +91,9 @@ func (d *Doctor) without(o op, k holders.Key, s *script, args []string, in *run)
 	h := d.holds.Get(k)
 	if h == nil || !slices.Contains(args, h.value) {
 		d.notFound(o, k, s, args, in)
+		if s.onlyRenews() {
+			d.renewsNothing(o, k, args)
+		}
 	}
 	switch {
 	case s.deletes:
@@ -97,7 +112,7 @@ func (d *Doctor) notFound(o op, k holders.Key, s *script, args []string, in *run
 			continue
 		}
 		found := slices.DeleteFunc(d.byToken(o, k, token), func(a author) bool { return a.in == in })
-		if s.deletes && !s.writes {
+		if s.deletes && !s.writes() {
 			d.gaveUp(o, k, found, nil)
 		} else {
 			d.mayKnow(o, k, found, whyFail)

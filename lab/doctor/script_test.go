@@ -12,6 +12,9 @@ import (
 
 const unlockScript = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
 
+const renewScript = `if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end ` +
+	`return redis.call("pexpire", KEYS[1], ARGV[2])`
+
 // play feeds a doctor with a history, one line for each event:
 //
 //	1000 c1 SET lock:a token NX PX 3000 = OK     a command, its time, client and reply
@@ -22,7 +25,8 @@ const unlockScript = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis
 //	1000 lost
 //
 // A reply is nil, a number, OK, an error (a word in capitals, a space, a text), or a text.
-// UNLOCK stands for the text of the usual script, SHA for its SHA1. A client's name is its letters.
+// UNLOCK and RENEW stand for the texts of the usual scripts, SHA for the SHA1 of the first. A client's name is its
+// letters.
 func play(t *testing.T, d *Doctor, history string) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(history), "\n") {
@@ -68,6 +72,8 @@ func playLine(t *testing.T, d *Doctor, line string) {
 		switch w {
 		case "UNLOCK":
 			w = unlockScript
+		case "RENEW":
+			w = renewScript
 		case "SHA":
 			w = fmt.Sprintf("%x", sha1.Sum([]byte(unlockScript)))
 		}

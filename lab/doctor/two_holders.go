@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab/holders"
@@ -32,6 +33,9 @@ const (
 
 	// RestartedWithout begins the step in which a server has started again and its disk does not have a lock.
 	RestartedWithout = "the server started again with what was on disk: "
+
+	// withSameToken begins the step of a release by another client that carries the token of the holder.
+	withSameToken = "another client's release with the same token: "
 )
 
 // howTwo says how the second holder got the lock.
@@ -41,6 +45,10 @@ func howTwo(first, second holders.Term, several bool) (why, fix string) {
 		ends[v.End] = ends[v.End] || v.EndOrder != 0 && v.EndOrder <= second.From
 	}
 	switch {
+	case sharedToken(first, second):
+		return "two clients use one token, so the release by one of them removed the lock of the other, " +
+				"and a third client got it: two clients believe that they hold it",
+			"give each attempt to take the lock a token of its own, such as 16 random bytes"
 	case ends[holders.EndStolen] || ends[holders.EndOverwritten]:
 		return "a command of another client took the lock from its first holder, and a second client got it: " +
 			"both believe that they hold it", compareAndDelete
@@ -52,8 +60,22 @@ func howTwo(first, second holders.Term, several bool) (why, fix string) {
 		return "the server lost the lock before the first holder's lease was over, and granted it again: " +
 				"both clients believe that they hold it",
 			waitLease
+	case !several && second.Votes[len(second.Votes)-1].Renews != 0:
+		return "a client whose hold was over renewed the lock of another client: both believe that they hold it",
+			"renew with a script that compares the token and calls PEXPIRE in one step"
+	case !several:
+		return "the server granted the lock to a second client before the first client's lease was over: " +
+				"both clients believe that they hold it",
+			"let the clock of the server not jump (slew, do not step), and check a fencing token where the data is"
 	}
 	return advice(TwoHolders)
+}
+
+// sharedToken reports whether another client released the lock of the first holder by its own token.
+func sharedToken(first, second holders.Term) bool {
+	return slices.ContainsFunc(first.Votes, func(v holders.Vote) bool {
+		return v.EndOrder != 0 && v.EndOrder <= second.From && strings.HasPrefix(v.EndedBy.Command, withSameToken)
+	})
 }
 
 // forgotten says how a restart has lost the grant to the first holder, "" if none has.

@@ -168,6 +168,55 @@ func chineseOf() map[string]string {
 			"续期时写上租约：SET key token IFEQ token PX 毫秒数；没有 IFEQ 就用脚本，先比对令牌，再 PEXPIRE",
 		},
 		{
+			"a renewal had a time that is not in the future: the command deletes the lock, and its reply looks like " +
+				"success, so the holder goes on without a lock",
+			"续期用的时间不在将来：这条命令会删掉锁，回复看上去却是成功，持有者在没有锁的情况下继续工作",
+		},
+		{
+			"send a lease above 0, and a time in the future; release with a script that compares and deletes",
+			"续期的租约要大于 0，时间要在将来；释放用脚本，先比对再删除",
+		},
+		{
+			"the renewals come at intervals of more than half of the lease: if one of them is late or lost, the lock is " +
+				"gone before the next one",
+			"续期的间隔超过租约的一半：只要有一次迟到或丢失，下一次续期之前锁就已经没了",
+		},
+		{
+			"renew after a third of the lease, or make the lease three times the interval",
+			"租约过了三分之一就续期，或者把租约设成间隔的三倍",
+		},
+		{
+			"a renewal came after the lease had ended: since then nothing protected the work, and another client may " +
+				"have held the lock",
+			"续期到达时租约已经结束：从那时起工作不再受保护，别的客户端可能已经持有过锁",
+		},
+		{
+			"renew after a third of the lease; stop the work when a renewal fails, and protect the data by a fencing token",
+			"租约过了三分之一就续期；续期失败就停止工作；数据用隔离令牌保护",
+		},
+		{
+			"a renewal came after its holder had released the lock: a watchdog that nobody stops may keep the lock of " +
+				"the next holder",
+			"持有者已经释放了锁，续期才到：没人停下的看门狗可能会一直占着下一个持有者的锁",
+		},
+		{
+			"stop the watchdog before the release and wait for its last reply; renew with a script that compares the token",
+			"释放之前先停下看门狗，等到它最后一个回复；续期用比对令牌的脚本",
+		},
+		{
+			"a connection changed the lock of another client without comparing the token: it held the lock before, and " +
+				"that hold was over: two clients may now believe that they hold it",
+			"有个连接没有比对令牌就改了别人的锁，它以前持有过这把锁，但那一次早已结束：现在可能有两个客户端都以为自己持有锁",
+		},
+		{
+			"renew with a script that compares the token and calls PEXPIRE in one step",
+			"续期用脚本，在一步里比对令牌并 PEXPIRE",
+		},
+		{
+			"let the clock of the server not jump (slew, do not step), and check a fencing token where the data is",
+			"不要让服务器的时钟跳跃（慢慢调，不要一下子改）；在存数据的地方检查隔离令牌",
+		},
+		{
 			"let no clock of a master jump (slew, do not step), keep a master that lost its keys away for longer " +
 				"than the longest lease, and check a fencing token where the data is",
 			"不要让主节点的时钟跳跃（慢慢调，不要一下子改）；丢了键的主节点，要等到最长的租约过去以后再上线；在存数据的地方检查隔离令牌",
