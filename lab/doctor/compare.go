@@ -100,6 +100,7 @@ func (d *Doctor) removeCompared(o op, k holders.Key, token string, in *run) {
 	case done:
 		d.gaveUp(o, k, mine, nil)
 	default:
+		d.releasesAgain(o, k, words)
 		d.gaveUp(o, k, mine, nil)
 		d.lateScript(o, k, words)
 	}

@@ -108,8 +108,10 @@ type Doctor struct {
 	back    *bounded.Map[holders.Key, []ended] // holds that their holders released
 	clients *bounded.Map[int64, *client]
 	scripts *bounded.Map[string, *script]
-	locks   *bounded.Map[string, bool]      // classes of names of earlier locks
-	taken   *bounded.Map[holders.Key, bool] // locks that their holders lost and may not know it yet
+	locks   *bounded.Map[string, bool]       // classes of names of earlier locks
+	taken   *bounded.Map[holders.Key, bool]  // locks that their holders lost and may not know it yet
+	alike   *bounded.Map[holders.Key, ended] // the last holds whose tokens had two users
+	polls   *bounded.Map[holders.Key, *attempts]
 
 	found  *bounded.Map[string, *Finding]
 	logged map[Pattern]bool
@@ -180,6 +182,8 @@ func (d *Doctor) forgetLocks() {
 	d.scripts = bounded.NewMap[string, *script](d.most(maxScripts))
 	d.locks = bounded.NewMap[string, bool](maxClasses)
 	d.taken = bounded.NewMap[holders.Key, bool](d.most(maxHolds))
+	d.alike = bounded.NewMap[holders.Key, ended](d.most(maxHolds))
+	d.polls = bounded.NewMap[holders.Key, *attempts](d.most(maxHolds))
 	d.run, d.tx = nil, nil
 }
 

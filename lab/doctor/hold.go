@@ -42,6 +42,8 @@ type hold struct {
 	marred  string // why the count in the hash is not the one that its holder knows
 	in      *run   // the script or transaction that took it, or nil
 	wanted  bool   // another client tries for it again and again
+	twin    *use   // another client that uses the same token: it tried meanwhile, or its hold was not released
+	alike   bool   // and that is reported
 	dropped bool   // it has no TTL, and that is reported
 	waiters []*waiter
 }
@@ -145,6 +147,7 @@ func (d *Doctor) believe(o op, k holders.Key, h *hold) {
 	h.client, h.name, h.epoch, h.taken, h.unknown = o.client, o.owner, d.epoch, o.step(), o.lost
 	h.lease, h.ends, h.since = holders.LeaseOf(o.time, h.until), h.until, o.time
 	d.sharesToken(o, k, h)
+	d.succeeds(o, k, h)
 	d.used(o, k, h.value, true)
 	d.regrets(o, k, h)
 	d.remember(k, h, o.time)
@@ -194,6 +197,7 @@ func (d *Doctor) sharesToken(o op, k holders.Key, h *hold) {
 	for _, u := range d.usesOf(k, h.value) {
 		if u.granted && u.name != "" && o.owner != "" && u.name != o.owner && d.isLock(k, h) {
 			d.report(TokenNotUnique, k, o, u.step, o.step())
+			h.alike = true
 			return
 		}
 	}
@@ -294,9 +298,13 @@ func (d *Doctor) waits(o op, k holders.Key, token string) {
 	if d.ledger != nil && (o.other || h != nil && token != h.value && d.isLock(k, h)) {
 		d.notGranted(o, k, token, h)
 	}
+	if h != nil && token == h.value {
+		d.twins(o, h)
+	}
 	if h == nil || token == h.value && holders.IsToken(token) {
 		return
 	}
+	d.polled(o, k, h)
 	d.client(o.client).tried.Add(k, maxReads)
 	if !strings.Contains(token, "\x00") {
 		d.used(o, k, token, false)
@@ -311,11 +319,9 @@ func (d *Doctor) waits(o op, k holders.Key, token string) {
 	if h.until == 0 && !h.forced && (o.time-h.taken.Time >= patience || w.n >= triesEnough) && d.isLock(k, h) {
 		d.withoutTTL(k, h, w.last)
 	}
-	if w.n >= busyPolls && d.isLock(k, h) && o.mono-w.mono < int64(w.n)*busyGap {
-		f := d.report(Polling, k, o, h.taken, w.first, w.last)
-		if f.Count == 1 {
-			f.Why, f.Fix = busyLoop()
-		}
+	if w.n >= busyPolls && d.isLock(k, h) && o.passed(w.mono, w.first.Time) < int64(w.n)*busyGap {
+		why, fix := busyLoop()
+		d.because(why, fix, Polling, k, o, h.taken, w.first, w.last)
 	}
 }
 

@@ -74,6 +74,8 @@ func reasons(p Pattern) []string {
 	case Polling:
 		why, _ = busyLoop()
 		all = append(all, why)
+		why, _ = manyAdvice()
+		all = append(all, why)
 	case TwoHolders:
 		for _, how := range []struct{ first, second holders.Holding }{
 			{first: holders.Holding{End: holders.EndStolen, EndOrder: 1}},

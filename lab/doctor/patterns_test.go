@@ -347,6 +347,9 @@ func patterns() map[string][]struct {
 				1600 a1 > GET lock:a = token-1
 				1600 a1 > DEL lock:a = 1
 				1600 a1 EVALSHA abc 1 lock:a token-1 = 1`, nil},
+			{"many that pause for 100 ms", many(15, 100), []string{"polling lock:a 9815"}},
+			{"many that pause for 2 s", many(15, 2000), nil},
+			{"five that pause for 100 ms", many(5, 100), nil},
 			{"many that try once", `
 				1000 a1 SET lock:a token-1 NX PX 5000 = OK
 				1100 b1 SET lock:a token-2 NX PX 5000 = nil
@@ -360,6 +363,16 @@ func patterns() map[string][]struct {
 				1600 a1 EVALSHA abc 1 lock:a token-1 = 1`, nil},
 		},
 	}
+}
+
+// many tries for a lock by so many waiters, each with a pause of some ms.
+func many(waiters, pause int) string {
+	b := []string{"1000 a1 SET lock:a token-1 NX PX 500000 = OK"}
+	for i := range 100 {
+		at, waiter := 1001+(i/waiters)*pause+i%waiters, 1+i%waiters
+		b = append(b, fmt.Sprintf("%d b%d SET lock:a token-%d NX PX 5000 = nil", at, waiter, i+2))
+	}
+	return strings.Join(b, "\n")
 }
 
 // busy tries for a lock many times, with a pause of some ms between.

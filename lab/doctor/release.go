@@ -24,6 +24,7 @@ func (d *Doctor) remove(o op, in *run) {
 			if in == nil || !in.script {
 				d.lateDelete(o, k)
 			}
+			d.releasesAgain(o, k, in.carried())
 			d.inVain(o, k, mine, in)
 			continue
 		}
@@ -146,6 +147,7 @@ func (d *Doctor) free(o op, k holders.Key, h *hold, mine []author, in *run) {
 	if how == holders.EndStolen && in != nil && slices.Contains(in.args, h.value) {
 		h.ended.Command = withSameToken + h.ended.Command
 	}
+	d.releasesTwin(o, k, h, in)
 	if how == holders.EndReleased && !o.does.has(renews|sets) {
 		d.givenBack(o, k, h)
 	}

@@ -93,6 +93,8 @@ func (d *Doctor) without(o op, k holders.Key, s *script, args []string, in *run)
 		d.notFound(o, k, s, args, in)
 		if s.onlyRenews() {
 			d.renewsNothing(o, k, args)
+		} else if s.deletes {
+			d.releasesAgain(o, k, args)
 		}
 	}
 	switch {

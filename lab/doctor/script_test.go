@@ -26,7 +26,7 @@ const renewScript = `if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end 
 //
 // A reply is nil, a number, OK, an error (a word in capitals, a space, a text), or a text.
 // UNLOCK and RENEW stand for the texts of the usual scripts, SHA for the SHA1 of the first. A client's name is its
-// letters.
+// letters; ?1 has none.
 func play(t *testing.T, d *Doctor, history string) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(history), "\n") {
@@ -53,7 +53,7 @@ func playLine(t *testing.T, d *Doctor, line string) {
 		d.Disconnected(clientID(words[1]), time)
 		return
 	}
-	e := Event{Time: time, Mono: time * 1e6, Client: clientID(words[1]), Name: strings.TrimRight(words[1], "0123456789")}
+	e := Event{Time: time, Mono: time * 1e6, Client: clientID(words[1]), Name: strings.Trim(words[1], "?0123456789")}
 	words = words[2:]
 	switch words[0] {
 	case ">":

@@ -152,6 +152,16 @@ func chineseOf() map[string]string {
 			"两次尝试之间停几毫秒再加一段随机时间，或者在释放时 PUBLISH 一条消息，等待这条消息",
 		},
 		{
+			"many waiters try for one lock again and again: each of them may pause, but together they make more than " +
+				"50 requests a second, and chance decides who gets the lock",
+			"许多等待者反复抢同一把锁：每一个都可能有停顿，加起来却超过每秒 50 个请求，而且谁拿到锁全凭运气",
+		},
+		{
+			"let the release wake one waiter: LPUSH and BLPOP, or a message to which the waiters subscribe; " +
+				"or make the pause of a waiter longer with each attempt",
+			"让释放唤醒一个等待者：LPUSH 和 BLPOP，或者让等待者订阅消息；也可以让等待者的停顿逐次加长",
+		},
+		{
 			"two clients use the same token for one lock: a script that compares the token cannot tell them " +
 				"apart, so a late release by one of them removes the lock of the other",
 			"两个客户端对同一把锁用了同一个令牌：比对令牌的脚本分不清它们，一方迟到的释放会删掉另一方的锁",

@@ -1,0 +1,62 @@
+package doctor
+
+import (
+	"fmt"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
+
+// attempts are those of many waiters of one lock that try for it again and again. Each of them may pause.
+type attempts struct {
+	first, last op
+	n           int           // attempts
+	each        map[int64]int // by connection
+}
+
+const (
+	manyPolls   = 60 // so many attempts are looked at together, or manyEach for each connection
+	manyEach    = 4
+	manyWaiters = 10   // fewer waiters are no crowd
+	mostWaiters = 256  // connections
+	manyGap     = 20e6 // ns between two attempts of anybody: 50 attempts a second
+	manyPause   = 1e9  // ns without an attempt end a crowd
+)
+
+// passed returns the ns that have passed: by the clock that no test moves, or by the server's, whichever says more.
+func (o op) passed(mono, time int64) int64 { return max(o.mono-mono, (o.time-time)*1e6) }
+
+// polled counts an attempt to take a lock that another client holds.
+func (d *Doctor) polled(o op, k holders.Key, h *hold) {
+	c := d.polls.Get(k)
+	if c == nil || o.passed(c.last.mono, c.last.time) > manyPause || len(c.each) >= mostWaiters {
+		c = &attempts{first: o, each: map[int64]int{}}
+		d.polls.Put(k, c)
+	}
+	c.n++
+	c.each[o.client]++
+	c.last = o
+	if c.n < max(manyPolls, manyEach*len(c.each)) {
+		return
+	}
+	d.polls.Delete(k)
+	waiters := 0
+	for _, n := range c.each {
+		if n >= triesEnough {
+			waiters++
+		}
+	}
+	took := o.passed(c.first.mono, c.first.time)
+	if waiters >= manyWaiters && took < int64(c.n)*manyGap && d.isLock(k, h) {
+		why, fix := manyAdvice()
+		all := fmt.Sprintf("%d connections tried %d times in %d ms", len(c.each), c.n, took/1e6)
+		d.because(why, fix, Polling, k, o, h.taken, c.first.step(), o.step(), holders.Step{Time: o.time, Command: all})
+	}
+}
+
+// manyAdvice returns the advice for Polling by many waiters.
+func manyAdvice() (why, fix string) {
+	return "many waiters try for one lock again and again: each of them may pause, but together they make more than " +
+			"50 requests a second, and chance decides who gets the lock",
+		"let the release wake one waiter: LPUSH and BLPOP, or a message to which the waiters subscribe; " +
+			"or make the pause of a waiter longer with each attempt"
+}
