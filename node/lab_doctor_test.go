@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,6 +45,9 @@ func findings(c *redistest.Conn) []string {
 	}
 	return all
 }
+
+// in returns the unix ms of a moment from now by the clock of this machine.
+func in(d time.Duration) string { return strconv.FormatInt(time.Now().Add(d).UnixMilli(), 10) }
 
 func TestLabDoctorFindsEachPattern(t *testing.T) {
 	for pattern, c := range map[string]struct {
@@ -107,6 +112,37 @@ func TestLabDoctorFindsEachPattern(t *testing.T) {
 			}
 			a.Do("EVAL", deleteAndTell, "1", "lock:x", "token-a")
 		}, nil},
+		"a lock that may be evicted": {func(admin, a, b *redistest.Conn) {
+			ok(t, admin, "CONFIG", "SET", "maxmemory", "1gb", "maxmemory-policy", "volatile-lru")
+			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
+		}, []string{"lock-may-be-evicted lock:x "}},
+		"no policy evicts it": {func(admin, a, b *redistest.Conn) {
+			ok(t, admin, "CONFIG", "SET", "maxmemory", "1gb", "maxmemory-policy", "noeviction")
+			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
+		}, nil},
+		"an evicted lock": {func(admin, a, b *redistest.Conn) {
+			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
+			ok(t, admin, "CONFIG", "SET", "maxmemory", "1", "maxmemory-policy", "allkeys-lru")
+			b.Do("GET", "other")
+		}, []string{"lock-evicted lock:x "}},
+		"a lease by another clock": {func(admin, a, b *redistest.Conn) {
+			admin.Do("LAB", "CLOCK", "ADVANCE", "10000")
+			a.Do("SET", "lock:x", "token-a", "NX", "PXAT", in(30*time.Second))
+		}, []string{"clock-of-the-client lock:x a"}},
+		"a lease that is over at once": {func(admin, a, b *redistest.Conn) {
+			a.Do("SET", "lock:x", "token-a", "NX", "PXAT", in(-time.Second))
+		}, []string{"clock-of-the-client lock:x a"}},
+		"a lease by the server's clock": {func(admin, a, b *redistest.Conn) {
+			admin.Do("LAB", "CLOCK", "ADVANCE", "10000")
+			a.Do("TIME")
+			a.Do("SET", "lock:x", "token-a", "NX", "PXAT", in(40*time.Second))
+		}, nil},
+		"a delayed job": {func(admin, a, b *redistest.Conn) {
+			a.Do("ZADD", "delayed", in(5*time.Second), "job-1")
+			admin.Do("LAB", "CLOCK", "ADVANCE", "10000")
+			a.Do("ZADD", "delayed", in(5*time.Second), "job-2")
+			a.Do("ZADD", "ranking", "4711", "alice")
+		}, []string{"clock-of-the-client delayed a"}},
 	} {
 		t.Run(pattern, func(t *testing.T) {
 			addr, admin := startLab(t)

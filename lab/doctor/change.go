@@ -40,6 +40,7 @@ func (d *Doctor) damage(o op, in *run) {
 	if empty && o.name == "copy" {
 		return
 	}
+	d.judgeScores(o)
 	stores := strings.HasSuffix(o.name, "store") || o.name == "bitop" || o.name == "sort" || o.first == 0
 	for _, k := range o.keys() {
 		if h := d.holds.Get(k); h != nil && (in == nil || h.in != in) {
@@ -89,6 +90,7 @@ func (d *Doctor) set(o op, k holders.Key, value string, in *run) {
 			d.renewsNothing(o, k, o.words(k, value))
 		}
 	case nx && o.until() > 0 && o.until() <= o.time: // the lease is over before it begins
+		d.judgeTime(o, k, o.until(), value)
 	case nx:
 		d.take(o, k, &hold{value: value, until: o.until(), in: in})
 	case in != nil && in.script && has(in.absent, k) && d.holds.Get(k) == nil:

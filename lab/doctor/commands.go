@@ -102,6 +102,7 @@ func commands() map[string]meaning {
 		"eval": {does: runs}, "evalsha": {does: runs}, "fcall": {does: runs},
 		"eval_ro": {does: runs}, "evalsha_ro": {does: runs}, "fcall_ro": {does: runs},
 		"watch": {does: steers}, "unwatch": {does: steers}, "exec": {does: steers}, "discard": {does: steers},
+		"time": {does: steers},
 		"wait": {does: steers}, "waitaof": {does: steers},
 		"script|load": {does: steers}, "script|flush": {does: steers},
 	}

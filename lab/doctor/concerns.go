@@ -16,6 +16,8 @@ func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool
 		return true
 	case m.does.has(publishes):
 		return by != ""
+	case d.shifted && command == "zadd":
+		return true
 	case by == Exec && m.does.has(reads|looks|counts|uncounts):
 		return d.knows(command, m, db, args)
 	case by != "" && !m.does.has(damages|moves):

@@ -86,6 +86,8 @@ type Event struct {
 	Late    bool   // the client gets the reply later, and nothing shows when
 	Held    bool   // the server has not executed it, or not yet; Reply is the error of one that it refused
 	Other   bool   // a SET NX or SETNX that found a value of another type than a string
+	Real    int64  // unix ms of the machine's clock, which no test moves; 0 means unknown
+	Evicts  string // maxmemory-policy, if maxmemory is set and the policy evicts keys; else ""
 }
 
 // Exec is Event.By for the commands of a transaction.
@@ -120,6 +122,7 @@ type Doctor struct {
 	run []op // the commands of the running script so far
 	tx  []op // the commands of the running EXEC so far
 
+	shifted bool    // a test has moved the clock by a second or more
 	replica bool    // the node follows another one
 	stream  *stream // of a master that may have replicas
 	follows *stream // of a replica; nil if it has been one since its history began
@@ -275,6 +278,16 @@ func (d *Doctor) expired(db int, key string, time int64) {
 	d.drop(k, h, holders.EndExpired, time)
 }
 
+// Evicted reports that a key was evicted. time is unix ms.
+func (d *Doctor) Evicted(db int, key string, time int64) {
+	switch {
+	case d.keeps():
+		d.tell(func(d *Doctor) { d.evicted(db, key, time) })
+	case !d.replica:
+		d.evicted(db, key, time)
+	}
+}
+
 // Lost reports that all keys are gone without a command, as after a crash. time is unix ms.
 func (d *Doctor) Lost(time int64) {
 	switch {
@@ -350,6 +363,7 @@ func (d *Doctor) restarted() {
 // ClockMoved reports that a test moved the clock, from and to in unix ms. together means that the
 // clocks of all masters move by the same request.
 func (d *Doctor) ClockMoved(from, to int64, together bool) {
+	d.shifted = d.shifted || max(to-from, from-to) >= skewed
 	if d.ledger != nil {
 		d.ledger.Holders.Moved(d.master, from, to, together)
 	}

@@ -27,6 +27,9 @@ const (
 	NoSlack         Pattern = "lease-without-slack"
 	LateRenewal     Pattern = "late-renewal"
 	RenewalAfter    Pattern = "renewal-after-release"
+	MayBeEvicted    Pattern = "lock-may-be-evicted"
+	Evicted         Pattern = "lock-evicted"
+	ClientsClock    Pattern = "clock-of-the-client"
 	NoQuorum        Pattern = "no-quorum" // see noQuorum
 )
 
@@ -92,6 +95,10 @@ func advice(p Pattern) (why, fix string) {
 				"from then on the lock has none, and if its owner dies, it stays for ever",
 			"give the renewal its lease: SET key token IFEQ token PX milliseconds; without IFEQ use a script that compares " +
 				"the token and calls PEXPIRE"
+	case MayBeEvicted, Evicted:
+		return evictionAdvice(p)
+	case ClientsClock:
+		return clockAdvice(otherTime)
 	case RenewalReleases, NoSlack, LateRenewal, RenewalAfter:
 		return renewalAdvice(p)
 	case TwoHolders:

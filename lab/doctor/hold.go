@@ -44,6 +44,7 @@ type hold struct {
 	wanted  bool   // another client tries for it again and again
 	twin    *use   // another client that uses the same token: it tried meanwhile, or its hold was not released
 	alike   bool   // and that is reported
+	warned  bool   // the server may evict it, and that is reported
 	dropped bool   // it has no TTL, and that is reported
 	waiters []*waiter
 }
@@ -73,6 +74,8 @@ type client struct {
 	watched []holders.Key
 	sent    map[string]int            // how often it sent a script in full, by SHA1
 	loose   bounded.Ring[holders.Key] // locks that it took without a TTL
+	name    string                    // when it asked for the time
+	asked   bool                      // it has asked for the time
 }
 
 // reading is a GET of a lock.
@@ -134,6 +137,8 @@ func (d *Doctor) take(o op, k holders.Key, h *hold) {
 	if h.in != nil {
 		h.in.took = true
 	}
+	d.judgeEviction(o, k, h)
+	d.judgeTime(o, k, h.until, h.value)
 	c := d.client(o.client)
 	c.tried.Add(k, maxReads)
 	if h.until == 0 && !h.forced {
@@ -240,6 +245,8 @@ func (d *Doctor) extend(o op, k holders.Key, h *hold, found []author, until int6
 		return
 	}
 	h.until, h.lease, h.ended = until, holders.LeaseOf(o.time, until), holders.Step{}
+	d.judgeEviction(o, k, h)
+	d.judgeTime(o, k, h.until, h.value)
 	if _, is := whose(found, h); !is && d.ledger != nil {
 		d.ledger.Holders.Apart(d.master, k, h.order)
 	}

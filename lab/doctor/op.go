@@ -30,6 +30,8 @@ type op struct {
 	reply      reply
 	lost, late bool     // the client does not get the reply, or not yet
 	other      bool     // see Event
+	real       int64    // see Event
+	evicts     string   // see Event
 	demands    []demand // of the EXEC around it
 	meaning
 }
@@ -41,7 +43,7 @@ func newOp(e Event, m meaning) op {
 	o := op{
 		time: e.Time, mono: e.Mono, client: e.Client, request: e.Request, owner: e.Name, db: e.DB, name: e.Command,
 		by: e.By, args: make([]string, len(e.Args)), reply: parseReply(e.Reply), lost: e.Lost, late: e.Late, other: e.Other,
-		meaning: m,
+		real: e.Real, evicts: e.Evicts, meaning: m,
 	}
 	text := -1 // the argument that is a script's text
 	switch {

@@ -68,6 +68,11 @@ func reasons(p Pattern) []string {
 			why, _ = noQuorum(r)
 			all = append(all, why)
 		}
+	case ClientsClock:
+		for _, r := range []clockReason{overAtOnce, scores} {
+			why, _ = clockAdvice(r)
+			all = append(all, why)
+		}
 	case NotOwner:
 		why, _ = formerHolder()
 		all = append(all, why)
@@ -81,6 +86,7 @@ func reasons(p Pattern) []string {
 			{first: holders.Holding{End: holders.EndStolen, EndOrder: 1}},
 			{first: holders.Holding{End: holders.EndStolen, EndOrder: 1, EndedBy: holders.Step{Command: withSameToken}}},
 			{first: holders.Holding{End: holders.EndLost, EndOrder: 1}},
+			{first: holders.Holding{End: holders.EndLost, EndOrder: 1, EndedBy: holders.Step{Command: evictedIt}}},
 			{second: holders.Holding{Renews: 1}},
 			{},
 		} {

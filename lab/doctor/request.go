@@ -53,6 +53,8 @@ func (d *Doctor) request(o op) {
 				c.watched = append(c.watched, holders.Key{DB: o.db, Name: key})
 			}
 		}
+	case "time":
+		d.asksTime(o)
 	case "unwatch", "discard":
 		d.unwatch(o.client)
 	case "script|load":
@@ -86,6 +88,9 @@ func (d *Doctor) apply(o op, in *run) {
 		return
 	case o.does.has(clears):
 		d.flush(o)
+		return
+	case o.name == "time":
+		d.asksTime(o)
 		return
 	case len(o.args) < 2:
 		return

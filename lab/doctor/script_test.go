@@ -21,6 +21,7 @@ const renewScript = `if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end 
 //	1000 c1 > GET lock:a = token                 the same inside a script, before the line of EVAL
 //	1000 c1 * GET lock:a = token                 inside a transaction, before the line of EXEC
 //	1000 expired lock:a
+//	1000 evicted lock:a
 //	1000 c1 gone
 //	1000 lost
 //
@@ -36,6 +37,12 @@ func play(t *testing.T, d *Doctor, history string) {
 
 func playLine(t *testing.T, d *Doctor, line string) {
 	t.Helper()
+	playAs(t, d, line, Event{})
+}
+
+// playAs plays a line. The events are like e, which may say what the line cannot.
+func playAs(t *testing.T, d *Doctor, line string, e Event) {
+	t.Helper()
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return
@@ -46,6 +53,9 @@ func playLine(t *testing.T, d *Doctor, line string) {
 	case words[1] == "expired":
 		d.Expired(0, words[2], time)
 		return
+	case words[1] == "evicted":
+		d.Evicted(0, words[2], time)
+		return
 	case words[1] == "lost":
 		d.Lost(time)
 		return
@@ -53,7 +63,7 @@ func playLine(t *testing.T, d *Doctor, line string) {
 		d.Disconnected(clientID(words[1]), time)
 		return
 	}
-	e := Event{Time: time, Mono: time * 1e6, Client: clientID(words[1]), Name: strings.Trim(words[1], "?0123456789")}
+	e.Time, e.Mono, e.Client, e.Name = time, time*1e6, clientID(words[1]), strings.Trim(words[1], "?0123456789")
 	words = words[2:]
 	switch words[0] {
 	case ">":

@@ -36,6 +36,9 @@ const (
 
 	// withSameToken begins the step of a release by another client that carries the token of the holder.
 	withSameToken = "another client's release with the same token: "
+
+	// evictedIt is the step in which a server has evicted a lock.
+	evictedIt = "the server evicted the key"
 )
 
 // howTwo says how the second holder got the lock.
@@ -45,7 +48,7 @@ func howTwo(first, second holders.Term, several bool) (why, fix string) {
 		ends[v.End] = ends[v.End] || v.EndOrder != 0 && v.EndOrder <= second.From
 	}
 	switch {
-	case sharedToken(first, second):
+	case tokenShared(first, second):
 		return "two clients use one token, so the release by one of them removed the lock of the other, " +
 				"and a third client got it: two clients believe that they hold it",
 			"give each attempt to take the lock a token of its own, such as 16 random bytes"
@@ -56,6 +59,10 @@ func howTwo(first, second holders.Term, several bool) (why, fix string) {
 		return failedOver(first, second), waitReplicas
 	case forgotten(first, second) != "":
 		return forgotten(first, second), "make appendfsync always, or " + waitLease
+	case keyEvicted(first, second) && !several:
+		_, fix = evictionAdvice(Evicted)
+		return "the server evicted the lock of the first holder, and granted it again: " +
+			"both clients believe that they hold it", fix
 	case ends[holders.EndLost] && !several:
 		return "the server lost the lock before the first holder's lease was over, and granted it again: " +
 				"both clients believe that they hold it",
@@ -71,10 +78,14 @@ func howTwo(first, second holders.Term, several bool) (why, fix string) {
 	return advice(TwoHolders)
 }
 
-// sharedToken reports whether another client released the lock of the first holder by its own token.
-func sharedToken(first, second holders.Term) bool {
+func tokenShared(first, second holders.Term) bool { return endedBy(withSameToken, first, second) }
+
+func keyEvicted(first, second holders.Term) bool { return endedBy(evictedIt, first, second) }
+
+// endedBy reports whether an event of this kind ended a vote of the first holder before the second one had the lock.
+func endedBy(kind string, first, second holders.Term) bool {
 	return slices.ContainsFunc(first.Votes, func(v holders.Vote) bool {
-		return v.EndOrder != 0 && v.EndOrder <= second.From && strings.HasPrefix(v.EndedBy.Command, withSameToken)
+		return v.EndOrder != 0 && v.EndOrder <= second.From && strings.HasPrefix(v.EndedBy.Command, kind)
 	})
 }
 

@@ -136,6 +136,8 @@ func show(d *doctor.Doctor, e entry, number int64) {
 	switch {
 	case e.Event == lab.EventExpired:
 		d.Expired(e.DB, e.Key, e.Time)
+	case e.Event == lab.EventEvicted:
+		d.Evicted(e.DB, e.Key, e.Time)
 	case e.Event == lab.EventDisk:
 		showDisk(d, e)
 	case e.Event == lab.EventCrash && e.Reply == "", e.Event == lab.EventRestore:

@@ -92,6 +92,8 @@ func Reasons() map[string]string {
 			"both believe that they hold it": "一个客户端的持有已经结束，却给别人的锁续了期：两者都以为自己持有锁",
 		"the server granted the lock to a second client before the first client's lease was over: " +
 			"both clients believe that they hold it": "第一个客户端的租约还没有到期，服务器就把锁给了第二个客户端：两个客户端都以为自己持有锁",
+		"the server evicted the lock of the first holder, and granted it again: " +
+			"both clients believe that they hold it": "服务器淘汰了第一个持有者的锁，又把它给了别人：两个客户端都以为自己持有锁",
 		"no order of the operations makes each of them legal": "这些操作怎样排序都不合法",
 		"too many operations were open at once to try all their orders. A lost " +
 			"reply leaves one open": "同时未完成的操作太多，无法试遍所有顺序。丢失的回复会让一个操作一直未完成",

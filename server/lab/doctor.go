@@ -104,8 +104,16 @@ func (l *State) doctorSees(
 	l.doctor.Command(doctor.Event{
 		Time: l.KS.Now, Mono: l.Ex.Now.Mono, Client: sess.ID, Request: sess.Commands, Name: sess.Name, DB: sess.DB,
 		Command: cmd.Name, Args: args, By: by, Reply: reply, Lost: lost, Held: !ran,
-		Other: l.findsOther(sess, cmd, args, reply),
+		Other: l.findsOther(sess, cmd, args, reply), Real: l.Ex.Clock.Real(l.Ex.Now.Mono) / 1e6, Evicts: l.evicts(),
 	})
+}
+
+// evicts returns the policy by which keys are evicted, "" if none can be.
+func (l *State) evicts() string {
+	if l.KS.MaxMemory == 0 || l.KS.Policy.By == store.NoEviction {
+		return ""
+	}
+	return l.Cfg.MaxMemoryPolicy
 }
 
 // findsOther reports whether a SET NX or SETNX was refused because the key has a value of another type.
@@ -122,6 +130,11 @@ func (l *State) findsOther(sess *command.Session, cmd *command.Command, args [][
 func (l *State) doctorExpired(db *store.DB, key string) {
 	l.doctor.At(l.effect())
 	l.doctor.Expired(db.ID, key, l.KS.Now)
+}
+
+func (l *State) doctorEvicted(db *store.DB, key string) {
+	l.doctor.At(l.effect())
+	l.doctor.Evicted(db.ID, key, l.KS.Now)
 }
 
 // doctorLost tells the doctor that the keys are gone, or replaced, without a command.

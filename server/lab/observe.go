@@ -164,6 +164,7 @@ func (l *State) FieldsExpired(db *store.DB, key string) {
 
 // Evicted shows the log a key that was deleted for memory.
 func (l *State) Evicted(db *store.DB, key string) {
+	l.doctorEvicted(db, key)
 	l.logGone(lab.EventEvicted, db, key, l.changedKey(db.ID, key, lab.ByEviction))
 }
 

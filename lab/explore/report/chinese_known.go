@@ -227,6 +227,42 @@ func chineseOf() map[string]string {
 			"不要让服务器的时钟跳跃（慢慢调，不要一下子改）；在存数据的地方检查隔离令牌",
 		},
 		{
+			"maxmemory is set, and its policy evicts keys like this lock: when memory is short, the lock is gone " +
+				"while a client holds it",
+			"设了 maxmemory，它的策略会淘汰这样的键：内存不够时，锁还有人持有就没了",
+		},
+		{
+			"the server evicted the lock while a client held it: another client may have taken it since",
+			"服务器淘汰了还有人持有的锁：别的客户端可能已经拿到了它",
+		},
+		{
+			"the end of the lease is a time by the client's clock, and the server's clock shows another time: " +
+				"the lease is not as long as the client believes",
+			"租约的终点是按客户端时钟算的时间，而服务器的时钟显示的是另一个时间：租约不像客户端以为的那么长",
+		},
+		{
+			"the end of the lease is a time by the client's clock, and by the server's clock it was over: the " +
+				"reply is OK, and there is no lock",
+			"租约的终点是按客户端时钟算的时间，按服务器的时钟它已经过去：回复是 OK，锁却不存在",
+		},
+		{
+			"the scores are times by the clients' clocks, and a test has moved the server's clock: what is due " +
+				"by the one is not due by the other",
+			"分数是按客户端时钟算的时间，而测试拨动了服务器的时钟：按一个时钟到期的，按另一个时钟还没有到期",
+		},
+		{
+			"keep locks on a server of their own, with maxmemory-policy noeviction: no policy spares only locks",
+			"锁放在单独的服务器上，maxmemory-policy 用 noeviction：没有哪个策略只放过锁",
+		},
+		{
+			"give a lease as a number of milliseconds: SET key token NX PX milliseconds, PEXPIRE key milliseconds",
+			"租约写成毫秒数：SET key token NX PX 毫秒数，PEXPIRE key 毫秒数",
+		},
+		{
+			"let a script read the TIME of the server; or leave the server's clock alone in tests of this client",
+			"用脚本读服务器的 TIME；或者在测试这个客户端时不要动服务器的时钟",
+		},
+		{
 			"let no clock of a master jump (slew, do not step), keep a master that lost its keys away for longer " +
 				"than the longest lease, and check a fencing token where the data is",
 			"不要让主节点的时钟跳跃（慢慢调，不要一下子改）；丢了键的主节点，要等到最长的租约过去以后再上线；在存数据的地方检查隔离令牌",

@@ -156,7 +156,9 @@ func TestWhatTheDoctorSaysIsTranslated(t *testing.T) {
 	l, err := languageOf("zh")
 	require.NoError(t, err)
 	for folder, functions := range map[string][]string{
-		"doctor": {"advice", "busyLoop", "formerHolder", "howTwo", "manyAdvice", "renewalAdvice"}, "explore": {"excuse"},
+		"doctor": {"advice", "busyLoop", "clockAdvice", "evictionAdvice", "formerHolder", "howTwo", "manyAdvice",
+			"renewalAdvice"},
+		"explore": {"excuse"},
 	} {
 		said := stringsOf(t, filepath.Join("..", "..", folder), functions...)
 		require.NotEmpty(t, said)
