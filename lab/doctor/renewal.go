@@ -13,8 +13,8 @@ import (
 func renewalAdvice(p Pattern) (why, fix string) {
 	switch p {
 	case RenewalReleases:
-		return "a renewal had a time that is not in the future: the command deletes the lock, " +
-				"and its reply looks like success, so the holder goes on without a lock",
+		return "a command that changes the TTL had a time that is not in the future: it deletes the lock, " +
+				"and its reply looks like success, so a holder that meant to renew goes on without a lock",
 			"send a lease above 0, and a time in the future; release with a script that compares and deletes"
 	case NoSlack:
 		return "the renewals come at intervals of more than half of the lease: " +

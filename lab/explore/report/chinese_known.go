@@ -178,9 +178,9 @@ func chineseOf() map[string]string {
 			"续期时写上租约：SET key token IFEQ token PX 毫秒数；没有 IFEQ 就用脚本，先比对令牌，再 PEXPIRE",
 		},
 		{
-			"a renewal had a time that is not in the future: the command deletes the lock, and its reply looks like " +
-				"success, so the holder goes on without a lock",
-			"续期用的时间不在将来：这条命令会删掉锁，回复看上去却是成功，持有者在没有锁的情况下继续工作",
+			"a command that changes the TTL had a time that is not in the future: it deletes the lock, and its reply " +
+				"looks like success, so a holder that meant to renew goes on without a lock",
+			"设置过期时间的命令用了不在将来的时间：它会删掉锁，回复看上去却是成功，想续期的持有者就在没有锁的情况下继续工作",
 		},
 		{
 			"send a lease above 0, and a time in the future; release with a script that compares and deletes",
