@@ -160,6 +160,9 @@ func (d *Doctor) overwrite(o op, k holders.Key, value string, in *run) {
 		return
 	}
 	if h != nil {
+		if _, compares := o.compared(k); !compares && d.isLock(k, h) {
+			d.renewsNothing(o, k, []string{value})
+		}
 		h.ended = o.step()
 		d.drop(k, h, holders.EndOverwritten, o.time)
 	}

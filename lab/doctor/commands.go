@@ -95,7 +95,8 @@ func commands() map[string]meaning {
 
 		"hset": one(counts), "hmset": one(counts), "hsetnx": one(counts), "hincrby": one(counts),
 		"hincrbyfloat": one(counts), "hdel": one(uncounts),
-		"hexpire": one(leases), "hpexpire": one(leases), "hexpireat": one(leases), "hpexpireat": one(leases),
+		"hexpire": timed(leases, "ex"), "hpexpire": timed(leases, "px"),
+		"hexpireat": timed(leases, "exat"), "hpexpireat": timed(leases, "pxat"),
 		"hpersist": one(leases), "hgetex": one(leases), "hsetex": one(leases), "hgetdel": one(leases),
 
 		"publish": {does: publishes}, "spublish": {does: publishes},

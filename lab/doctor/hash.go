@@ -138,6 +138,9 @@ func (d *Doctor) leased(o op, in *run) {
 	}
 	switch h := d.holds.Get(k); {
 	case h != nil && h.hash:
+		if until := o.until(); until > 0 && until <= o.time {
+			d.judgeRelease(o, k, h, slices.Contains(o.args[3:], h.value))
+		}
 		d.joins(o, k, h, holders.WhyLeases)
 	case h == nil && o.name == "hsetex" && o.reply.n != 0:
 		d.unseen(o, k, in)

@@ -78,6 +78,17 @@ func TestRenewalsThatEndTheLockAreFound(t *testing.T) {
 	}
 }
 
+func TestARenewalThatEndsAFieldIsFound(t *testing.T) {
+	d := New(nil, nil, 0)
+	play(t, d, `
+		1000 a1 > EXISTS lock:a = 0
+		1000 a1 > HSET lock:a token-of-a 1 = 1
+		1000 a1 > PEXPIRE lock:a 30000 = 1
+		1000 a1 EVALSHA abc 1 lock:a token-of-a = 1
+		2000 a1 HPEXPIRE lock:a 0 FIELDS 1 token-of-a = 2`)
+	require.Equal(t, []string{"renewal-releases lock:a 9701"}, found(d, 2000))
+}
+
 func TestAStrangerThatEndsTheLockByATTLMakesNoRenewal(t *testing.T) {
 	d := New(nil, nil, 0)
 	play(t, d, `
@@ -167,6 +178,8 @@ func TestRenewalsOfALockThatIsOverAreFound(t *testing.T) {
 			[]string{"late-renewal lock:a 9702"}},
 		{"without a comparison, of the next lock", take + lost + "5000 a1 PEXPIRE lock:a 9000 = 1",
 			[]string{"not-the-owner lock:a 9701", "late-renewal lock:a 9701"}},
+		{"by SET, of the next lock", take + lost + "5000 a1 SET lock:a " + token + " PX 9000 = OK",
+			[]string{"late-renewal lock:a 9701"}},
 		{"after the release", take + release + "1500 a1 PEXPIRE lock:a 3000 = 0",
 			[]string{"renewal-after-release lock:a 9701"}},
 		{"after the release, of the next lock", take + release + next + "1700 a1 PEXPIRE lock:a 3000 = 1",
