@@ -213,7 +213,7 @@ func (d *Doctor) granted(k holders.Key, token string) bool {
 func (d *Doctor) renew(o op, in *run) {
 	k, until := o.key(), o.until()
 	h := d.holds.Get(k)
-	if o.name == "getex" {
+	if o.name == "getex" && (until == 0 || until > o.time) { // else it deletes the lock, and nobody has read it
 		d.read(o, in)
 		if _, persist := o.option("persist"); until == 0 && !persist {
 			return

@@ -347,8 +347,9 @@ func patterns() map[string][]struct {
 				1600 a1 > GET lock:a = token-1
 				1600 a1 > DEL lock:a = 1
 				1600 a1 EVALSHA abc 1 lock:a token-1 = 1`, nil},
-			{"many that pause for 100 ms", many(15, 100), []string{"polling lock:a 9815"}},
+			{"many that pause for 100 ms", many(15, 100), []string{"polling lock:a 9801"}},
 			{"many that pause for 2 s", many(15, 2000), nil},
+			{"many, for less than a second", first(many(15, 100), 100), nil},
 			{"five that pause for 100 ms", many(5, 100), nil},
 			{"many that try once", `
 				1000 a1 SET lock:a token-1 NX PX 5000 = OK
@@ -365,10 +366,15 @@ func patterns() map[string][]struct {
 	}
 }
 
+// first returns the first lines of a history.
+func first(history string, lines int) string {
+	return strings.Join(strings.Split(history, "\n")[:lines], "\n")
+}
+
 // many tries for a lock by so many waiters, each with a pause of some ms.
 func many(waiters, pause int) string {
 	b := []string{"1000 a1 SET lock:a token-1 NX PX 500000 = OK"}
-	for i := range 100 {
+	for i := range 300 {
 		at, waiter := 1001+(i/waiters)*pause+i%waiters, 1+i%waiters
 		b = append(b, fmt.Sprintf("%d b%d SET lock:a token-%d NX PX 5000 = nil", at, waiter, i+2))
 	}

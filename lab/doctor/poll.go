@@ -14,10 +14,9 @@ type attempts struct {
 }
 
 const (
-	manyPolls   = 60 // so many attempts are looked at together, or manyEach for each connection
-	manyEach    = 4
 	manyWaiters = 10   // fewer waiters are no crowd
 	mostWaiters = 256  // connections
+	manyLast    = 1e9  // ns of attempts: a lock that passes quickly from hand to hand is no crowd
 	manyGap     = 20e6 // ns between two attempts of anybody: 50 attempts a second
 	manyPause   = 1e9  // ns without an attempt end a crowd
 )
@@ -35,7 +34,8 @@ func (d *Doctor) polled(o op, k holders.Key, h *hold) {
 	c.n++
 	c.each[o.client]++
 	c.last = o
-	if c.n < max(manyPolls, manyEach*len(c.each)) {
+	took := o.passed(c.first.mono, c.first.time)
+	if took < manyLast {
 		return
 	}
 	d.polls.Delete(k)
@@ -45,7 +45,6 @@ func (d *Doctor) polled(o op, k holders.Key, h *hold) {
 			waiters++
 		}
 	}
-	took := o.passed(c.first.mono, c.first.time)
 	if waiters >= manyWaiters && took < int64(c.n)*manyGap && d.isLock(k, h) {
 		why, fix := manyAdvice()
 		all := fmt.Sprintf("%d connections tried %d times in %d ms", len(c.each), c.n, took/1e6)

@@ -214,8 +214,8 @@ func mistakes() map[Pattern]func(p *program) {
 			}
 		},
 		Polling: func(p *program) {
-			for i := range 150 {
-				p.now += int64(i % 2)
+			for i := range 300 {
+				p.now += 8
 				p.line(fmt.Sprintf("x%d SET lock:a %016x NX PX 1000 = nil", i%15, p.Uint64()))
 			}
 		},

@@ -22,7 +22,11 @@ func excuses() []excuse {
 	const onPurpose = "the scenario has the lease run out before it unlocks"
 	const noTimeout = "its locks have no TTL unless they are given one, and most scenarios give them none"
 	const recipe = "a waiter of this scenario sleeps between its attempts; on a slow machine it makes many of them"
+	const twoThirds = "it renews when two thirds of the lease are over, or more"
 	return []excuse{
+		{"lease-without-slack", ":python-redis-lock ", twoThirds},
+		{"lease-without-slack", ":redlock 5", twoThirds},
+		{"lease-without-slack", ":redlock-universal ", twoThirds},
 		{"script-in-full", ":redisson-3", "it sends EVAL for every lock unless useScriptCache is set; Redisson 4 " +
 			"does so by itself"},
 		{"script-in-full", ":Laravel ", "it sends EVAL for every release"},
