@@ -71,7 +71,7 @@ func TestRenewalsThatEndTheLockAreFound(t *testing.T) {
 				if want == "" {
 					require.Empty(t, found(d, 2000), history)
 				} else {
-					require.Contains(t, found(d, 2000), want, history)
+					require.Equal(t, []string{want}, found(d, 2000), history)
 				}
 			}
 		})
