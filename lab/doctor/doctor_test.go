@@ -95,6 +95,9 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 	}
 	require.LessOrEqual(t, d.past.Len(), maxHolds)
+	require.LessOrEqual(t, d.back.Len(), maxHolds)
+	require.LessOrEqual(t, d.alike.Len(), maxHolds)
+	require.LessOrEqual(t, d.polls.Len(), maxHolds)
 	require.LessOrEqual(t, d.clients.Len(), maxClients)
 	require.LessOrEqual(t, d.scripts.Len(), maxScripts)
 	require.LessOrEqual(t, d.found.Len(), maxFindings)

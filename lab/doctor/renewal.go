@@ -76,8 +76,15 @@ func (h *hold) times() string {
 
 // givenBack remembers a hold that its holder has released.
 func (d *Doctor) givenBack(o op, k holders.Key, h *hold) {
-	back := append(d.back.Get(k), ended{hold: h, at: o.time, release: h.ended})
+	back := append(d.back.Get(k), ended{hold: h.alone(), at: o.time, release: h.ended})
 	d.back.Put(k, back[max(0, len(back)-maxEnded):])
+}
+
+// alone returns a copy without what is large.
+func (h *hold) alone() *hold {
+	c := *h
+	c.waiters, c.in = nil, nil
+	return &c
 }
 
 // former returns the last hold that the sender of o had and that is over: its lease ended, or it was released. words

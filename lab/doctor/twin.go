@@ -46,7 +46,7 @@ func (h *hold) usedBy(client int64) bool { return client == h.client || client =
 func (d *Doctor) releasesTwin(o op, k holders.Key, h *hold, in *run) {
 	ours := in == nil || !in.script || slices.Contains(in.args, h.value)
 	if h.twin != nil && !h.alike && !o.lost && ours && h.usedBy(o.client) {
-		d.alike.Put(k, ended{hold: h, at: o.time, release: o.step()})
+		d.alike.Put(k, ended{hold: h.alone(), at: o.time, release: o.step()})
 	}
 }
 
