@@ -79,12 +79,13 @@ func (j *judgement) broken(mark Mark, harm Harm, lock string, clients ...string)
 		f.Loop = j.o.Loop()
 	}
 	j.r.mark, j.r.finding = mark, f
-	f.Reason, f.Fix = advice(f.History, lock)
+	f.explain()
 	f.Commands = j.e.commands(j.t, j.o.Histories)
 	if j.v != nil && j.v.Grants > 0 {
 		f.SVG = map[string][]byte{}
 		for _, j.v.Language = range []languages.Language{languages.Chinese, languages.English} {
 			var picture bytes.Buffer
+			j.v.Title = f.title(j.v.Language)
 			_ = j.v.SVG(&picture) // a Buffer takes everything
 			f.SVG[string(j.v.Language)] = picture.Bytes()
 		}
@@ -359,24 +360,6 @@ func withoutNotes(histories []lab.History) []lab.History {
 		all[i].Entries = slices.DeleteFunc(slices.Clone(all[i].Entries), func(en lab.Entry) bool { return en.Event == noted })
 	}
 	return all
-}
-
-// advice returns what the doctor says about a lock.
-func advice(histories []lab.History, lock string) (reason, fix string) {
-	all, err := verdict.Diagnose(histories)
-	if err != nil {
-		return "", ""
-	}
-	first := []doctor.Pattern{doctor.SetnxExpire, doctor.RenewalDropsTTL, doctor.GetDel, doctor.NotOwner,
-		doctor.TokenNotUnique, doctor.NoTTL}
-	for _, pattern := range first {
-		for _, f := range all {
-			if f.Pattern == pattern && (lock == "" || f.Key == lock) {
-				return f.Why, f.Fix
-			}
-		}
-	}
-	return "", ""
 }
 
 // lastLine returns the last line that says something.

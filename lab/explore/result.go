@@ -74,7 +74,8 @@ type Finding struct {
 	Clients     []string      // that the harm is about, named as in Point
 	From        time.Duration // by the lab's clock, from the start of the trial to the harm
 	Sentence    string        // "If the reply to a's second SET is lost, a and b both hold lock:o from +2.0 s."
-	Reason, Fix string        // the doctor's, "" if it has none
+	Mistake     string        // the doctor's name of what is wrong, such as "setnx-then-expire"; "" if it has none
+	Reason, Fix string        // the doctor's if it has them, else those of the harm
 	Output      string        // the last lines that the program printed
 
 	Commands []string // LAB commands, a line each, that make the failure again; or OthersGoOn, or a comment

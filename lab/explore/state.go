@@ -263,8 +263,8 @@ func (e *Explorer) close(p *proof) {
 	case e.base.broke > 0:
 		p.settle(ByItself, fmt.Sprintf("it breaks by itself, %d of %d", e.base.broke, e.base.broke+e.base.clean), f)
 	case 2*f.With < f.Of:
-		p.settle(Undecided, fmt.Sprintf("it happened in %d of %d runs with the fault, and in none without: %s",
-			f.With+1, f.Of+1, f.Sentence), nil)
+		p.settle(Undecided, fmt.Sprintf("it happened again in only %d of %d runs with the fault, and in none without: %s",
+			f.With, f.Of, f.Sentence), nil)
 	default:
 		p.settle(p.mark, "", f)
 	}

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/miniredisd/miniredisd/lab/holders"
@@ -15,7 +16,7 @@ const (
 
 // pictureOf returns the locks of the history as a picture, the broken ones first.
 func (v *Verdict) pictureOf(r *replay, locks []holdings) picture.Picture {
-	p := picture.Picture{Language: v.Language, Title: v.headline()}
+	p := picture.Picture{Language: v.Language, Title: cmp.Or(v.Title, v.headline())}
 	in := v.Language
 	p.Text = []string{in.Say("%s, %s, %s, %s. Left to right: the order of the events.",
 		in.Many(v.Masters, "1 master", "%d masters"), in.Many(v.Entries, "1 entry", "%d entries"),

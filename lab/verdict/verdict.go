@@ -60,6 +60,7 @@ type Verdict struct {
 	Undecided       []holders.Question // locks that may have been broken: the log or the search cannot tell
 
 	Language words.Language // of SVG and Picture
+	Title    string         // of SVG, if something else than the result says what happened
 
 	Blind []string // commands that may have taken a lock without NX, for people
 

@@ -61,7 +61,7 @@ func said(t *testing.T, folder string) (all []string) {
 }
 
 func TestEveryTextOfAPictureIsThereInBothLanguages(t *testing.T) {
-	all := append(said(t, "picture"), said(t, "verdict")...)
+	all := slices.Concat(said(t, "picture"), said(t, "verdict"), said(t, "explore"))
 	for _, o := range []lab.Outcome{
 		lab.Executed, lab.Failed, lab.NotExecuted, lab.ReplyLost, lab.ReplyLate, lab.ReplyCut, lab.Held, lab.Delayed,
 		lab.PushSkipped, lab.PushLate,

@@ -49,8 +49,8 @@ func patterns() []pattern {
 		{regexp.MustCompile(`^it is the same as (.*): the request changes nothing$`), "和“$1”一样：这个请求什么也没有改变"},
 		{regexp.MustCompile(`^(.*) is free again when its lease ends$`), "租约到期以后，$1 又可以拿到"},
 		{regexp.MustCompile(`^it breaks by itself, (\d+) of (\d+)$`), "不加故障也会坏，$2 次里坏了 $1 次"},
-		{regexp.MustCompile(`^it happened in (\d+) of (\d+) runs with the fault, and in none without: (.*)$`),
-			"加故障的 $2 次运行里出现了 $1 次，不加故障一次也没有：$3"},
+		{regexp.MustCompile(`^it happened again in only (\d+) of (\d+) runs with the fault, and in none without: (.*)$`),
+			"加故障再运行 $2 次，只出现了 $1 次，不加故障一次也没有：$3"},
 		{regexp.MustCompile(`^exit status (\d+)$`), "程序以退出码 $1 结束"},
 	}
 	for _, p := range words.Patterns() {
@@ -282,6 +282,33 @@ func chineseOf() map[string]string {
 			"after the grant WAIT for the replicas, and give the lock back if too few answer; or take it on a majority of " +
 				"independent masters; check a fencing token where the data is",
 			"加锁之后用 WAIT 等待从节点，应答的太少就把锁还回去；或者在多数派的独立主节点上加锁；在存数据的地方检查隔离令牌",
+		},
+		// What helps against a harm that the doctor does not know.
+		{"the key has no TTL, and nobody deletes it: no client can take the lock any more", "键没有过期时间，也没有人删除它：再没有客户端能拿到锁"},
+		{
+			"a client waits for a message that does not come, and its wait has no timeout",
+			"有个客户端在等一条不会来的消息，等待又没有超时",
+		},
+		{
+			"give the wait a timeout that is no longer than the TTL of the lock, and try for the lock again after it",
+			"给等待设一个不超过锁的过期时间的超时，时间到了就再试一次加锁",
+		},
+		{"a client waits without a timeout", "有个客户端在等，而且没有超时"},
+		{
+			"give each reply a timeout (the client's socket timeout), and each wait for a message one as well",
+			"等每个回复都要有超时（客户端的 socket timeout），等消息也一样",
+		},
+		{
+			"take an error or a lost reply for a lock that is not held, and end the work before the lease ends",
+			"收到错误或者没有收到回复，就当作没有拿到锁；在租约到期之前结束工作",
+		},
+		{
+			"a client took the lock and does not know it, or does not give it up after an error",
+			"有个客户端拿到了锁自己却不知道，或者出错以后没有释放",
+		},
+		{
+			"after an error send the release, too: a script that compares the token does no harm; and choose a short lease",
+			"出错以后也要发送释放：比对令牌的脚本不会误伤别人；租约要选得短一些",
 		},
 		// The verdict.
 		{

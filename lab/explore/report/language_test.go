@@ -158,7 +158,7 @@ func TestWhatTheDoctorSaysIsTranslated(t *testing.T) {
 	for folder, functions := range map[string][]string{
 		"doctor": {"advice", "busyLoop", "clockAdvice", "evictionAdvice", "formerHolder", "howTwo", "manyAdvice",
 			"renewalAdvice"},
-		"explore": {"excuse"},
+		"explore": {"excuse", "help"},
 	} {
 		said := stringsOf(t, filepath.Join("..", "..", folder), functions...)
 		require.NotEmpty(t, said)
