@@ -48,7 +48,7 @@ func arrows() map[string][]string {
 		"internal/orphans":  {"golang.org/x/sys/unix"},
 		"lab/explore":       {"lab", "lab/doctor", "lab/holders", "lab/verdict", "lab/words", "store"},
 		"lab/explore/report": {"lab", "lab/explore", "lab/explore/report/clean", "lab/explore/report/paste",
-			"lab/words"},
+			"lab/holders", "lab/words"},
 		"lab/explore/report/clean": {"internal/config", "lab"},
 		"lab/explore/report/paste": {"internal/ascii", "internal/config", "lab/explore", "lab/explore/report/clean"},
 		"miniredistest": {"internal/config", "internal/dialect", "lab", "lab/explore", "lab/explore/report",

@@ -7,25 +7,29 @@ import (
 	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
-const mostBrief = 5 // findings
+const mostBrief = 5 // mistakes
 
-// Brief writes what a failed test shows: the sentence of each finding, how to see it again, and the paths of the
-// other reports. The sentence of the worst finding is the first line. It is Text without the matrix.
+// Brief writes what a failed test shows: for each mistake the sentence of a finding, what helps, how to see it again,
+// and the paths of the other reports. The sentence of the worst finding is the first line.
 func Brief(w io.Writer, r *explore.Report, lang string, files ...string) error {
 	l, err := languageOf(lang)
 	if err != nil {
 		return err
 	}
-	t := &text{language: l, r: r, facts: facts(r)}
-	for i, f := range t.facts[:min(len(t.facts), mostBrief)] {
+	t := &text{language: l, r: r, mistakes: mistakes(r)}
+	for i, m := range t.mistakes[:min(len(t.mistakes), mostBrief)] {
 		if i > 0 {
 			t.b.WriteByte('\n')
 		}
-		t.line("", t.sentence(r, f.Finding))
-		t.details(f)
+		t.line("", t.sentence(r, m.facts[0].Finding))
+		t.advice(m)
+		t.details(m.facts[0])
+		if more := len(m.facts) - 1; more > 0 {
+			t.line("  ", t.count("shows.more", more))
+		}
 	}
-	if more := len(t.facts) - mostBrief; more > 0 {
-		t.line("", "\n"+l.count("findings.left", more))
+	if more := len(t.mistakes) - mostBrief; more > 0 {
+		t.line("", "\n"+l.count("mistakes.left", more))
 	}
 	t.end(files)
 	_, err = w.Write(t.b.Bytes())

@@ -46,8 +46,8 @@ func TestKeysReachEveryCell(t *testing.T) {
 	for _, key := range []string{"ArrowDown", "ArrowDown", "ArrowRight", "Enter"} {
 		p.Press(key)
 	}
-	p.Wait(`document.querySelector("#f2").open`)
-	require.Equal(t, "#f2", p.Text("location.hash"))
+	p.Wait(`document.querySelector("#f4").open`)
+	require.Equal(t, "#f4", p.Text("location.hash"))
 }
 
 func TestTheLanguageAndTheThemeSwitch(t *testing.T) {
@@ -55,7 +55,7 @@ func TestTheLanguageAndTheThemeSwitch(t *testing.T) {
 	before := p.Text(`document.body.innerText`)
 	p.Click("#language")
 	require.Equal(t, "zh", p.Text(`document.documentElement.lang`))
-	require.Equal(t, "有 4 个故障会弄坏锁", p.Text(`document.querySelector("h1").textContent`))
+	require.Equal(t, "有 4 个错误会弄坏锁，6 个故障让它显现", p.Text(`document.querySelector("h1").textContent`))
 	require.Contains(t, p.Text(`document.querySelector(".remarks li [lang=en]").textContent`), "The log cannot tell")
 	svg := `decodeURIComponent(escape(atob(document.querySelector("figure img").src.split(",")[1])))`
 	require.Contains(t, p.Text(svg), "服务器上的租约")

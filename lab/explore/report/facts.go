@@ -18,39 +18,6 @@ const (
 	mostProgram  = 2000 // characters of the program's command line, or of a path
 )
 
-// fact is a finding with the mark of its cell or pair.
-type fact struct {
-	*explore.Finding
-	mark explore.Mark
-}
-
-// facts returns the findings of a report, the worst first. Several cells may have the same one.
-func facts(r *explore.Report) (all []fact) {
-	seen := map[*explore.Finding]bool{}
-	add := func(c explore.Cell) {
-		if c.Finding != nil && !seen[c.Finding] {
-			seen[c.Finding] = true
-			all = append(all, fact{c.Finding, c.Mark})
-		}
-	}
-	for i := range r.Points {
-		for j := range r.Faults {
-			add(cellOf(r, i, j))
-		}
-	}
-	for _, p := range r.Pairs {
-		add(p.Cell)
-	}
-	if r.Itself != nil && !seen[r.Itself] {
-		all = append([]fact{{r.Itself, explore.ByItself}}, all...)
-	}
-	order := marks()
-	slices.SortStableFunc(all, func(a, b fact) int {
-		return slices.Index(order, a.mark) - slices.Index(order, b.mark)
-	})
-	return all
-}
-
 // numberOf returns the number of a finding from 1, or 0.
 func numberOf(all []fact, f *explore.Finding) int {
 	if f == nil {
@@ -123,17 +90,21 @@ func (l language) verdict(r *explore.Report) (short, text string) {
 	if word != verdictBroken {
 		return l.say("verdict." + word), l.say("verdict." + word + ".text")
 	}
-	n, sure := 0, true
-	for _, f := range facts(r) {
-		if f.mark == explore.Broken {
-			n++
+	broken, shown, sure := 0, 0, true
+	for _, m := range mistakes(r) {
+		if m.mark != explore.Broken {
+			continue
+		}
+		broken, shown = broken+1, shown+len(m.facts)
+		for _, f := range m.facts {
 			sure = sure && f.With == f.Of && len(f.Strikes) == 1
 		}
 	}
+	short = l.count("verdict.broken", broken) + l.say("and") + l.count("verdict.shown", shown)
 	if sure {
-		return l.count("verdict.broken", n), l.say("verdict.broken.text")
+		return short, l.say("verdict.broken.text")
 	}
-	return l.count("verdict.broken", n), l.say("verdict.some.text")
+	return short, l.say("verdict.some.text")
 }
 
 // point names a place, as the head of a row does.

@@ -27,7 +27,8 @@ func HTML(w io.Writer, r *explore.Report, lang string) error {
 	if err != nil {
 		return err
 	}
-	p := &writer{r: r, facts: facts(r), here: l, there: l.other(), budget: mostPage}
+	p := &writer{r: r, mistakes: mistakes(r), here: l, there: l.other(), budget: mostPage}
+	p.facts = factsOf(p.mistakes)
 	v := p.view()
 	css, js := file("report.css"), file("report.js")
 	v.CSS, v.JS = template.CSS(css), template.JS(js)

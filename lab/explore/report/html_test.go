@@ -47,7 +47,8 @@ func TestThePageNeedsNothingElse(t *testing.T) {
 func TestEachBrokenCellLeadsToItsFinding(t *testing.T) {
 	r := sample(t)
 	page := htmlOf(t, r, "en")
-	require.Len(t, regexp.MustCompile(`<td class="(broken|hangs)"><a href="#f\d">`).FindAllString(page, -1), 5)
+	require.Len(t, strings.Split(page, `<section class="mistake `), 6)
+	require.Len(t, regexp.MustCompile(`<td class="(broken|hangs)"><a href="#f\d">`).FindAllString(page, -1), 7)
 	for n, part := range strings.Split(page, `<details class="finding `)[1:] {
 		present(t, `id="f`+string(rune('1'+n))+`"`, part)
 		present(t, "LAB FAULT ADD explore-1", part)
@@ -55,9 +56,9 @@ func TestEachBrokenCellLeadsToItsFinding(t *testing.T) {
 			present(t, "<summary>"+language, part)
 		}
 	}
-	present(t, `download="explored-2.svg"`, page)
-	present(t, `download="explored-2.loop.gz"`, page)
-	loop := base64.StdEncoding.EncodeToString(facts(r)[1].Loop)
+	present(t, `download="explored-4.svg"`, page)
+	present(t, `download="explored-4.loop.gz"`, page)
+	loop := base64.StdEncoding.EncodeToString(facts(r)[3].Loop)
 	present(t, `href="data:application/gzip;base64,`+loop, page)
 }
 
@@ -90,7 +91,7 @@ func TestALargeReportIsBounded(t *testing.T) {
 	page := htmlOf(t, r, "en")
 	require.Less(t, len(page), 32<<20)
 	present(t, "1700 more places are in the JSON report.", page)
-	present(t, "1943 more findings are not shown here. The JSON report has them.", page)
+	present(t, "1945 more findings are not shown here. The JSON report has them.", page)
 	present(t, "It is too big for this page (2.9 MB).", page)
 	var b bytes.Buffer
 	require.NoError(t, JSON(&b, r))
@@ -100,8 +101,8 @@ func TestALargeReportIsBounded(t *testing.T) {
 func TestBothLanguagesAreInThePage(t *testing.T) {
 	en, zh := htmlOf(t, sample(t), "en"), htmlOf(t, sample(t), "zh")
 	present(t, `<html lang="en" data-other="zh">`, en)
-	present(t, `<span data-x="有 4 个故障会弄坏锁">4 failures break the lock</span>`, en)
-	present(t, `<span data-x="4 failures break the lock">有 4 个故障会弄坏锁</span>`, zh)
+	present(t, `<span data-x="有 4 个错误会弄坏锁，6 个故障让它显现">4 mistakes break the lock, shown by 6 failures</span>`, en)
+	present(t, `<span data-x="4 mistakes break the lock, shown by 6 failures">有 4 个错误会弄坏锁，6 个故障让它显现</span>`, zh)
 }
 
 // A text that nobody has translated says that it is in English.

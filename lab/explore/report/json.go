@@ -40,7 +40,8 @@ type jsonReport struct {
 	Faults    []jsonFault    `json:"faults"`
 	Cells     [][]jsonCell   `json:"cells"` // a row for each point, in it one cell for each fault
 	Pairs     []jsonPair     `json:"pairs"`
-	Findings  []jsonFinding  `json:"findings"` // the worst first
+	Findings  []jsonFinding  `json:"findings"` // those of a mistake follow each other, the worst mistake first
+	Mistakes  []jsonMistake  `json:"mistakes"` // in the order of their findings
 }
 
 type jsonPoint struct {
@@ -93,6 +94,19 @@ type jsonFinding struct {
 	Of       int      `json:"of"`      // in so many runs each
 }
 
+// jsonMistake is what several findings have in common.
+type jsonMistake struct {
+	Mark string `json:"mark"`
+	// setnx-then-expire, lock-without-ttl, owner-gone, renewal-drops-ttl, get-then-del, not-the-owner, token-not-unique;
+	// the harm of its findings if nobody knows more; by-itself
+	Name     string `json:"name"`
+	Title    string `json:"title"` // in English
+	Lock     string `json:"lock"`
+	Reason   string `json:"reason"`
+	Fix      string `json:"fix"`
+	Findings []int  `json:"findings"` // indexes into findings; the first one takes least to make again
+}
+
 // jsonRun is what may differ in each run.
 type jsonRun struct {
 	TookMS   int64          `json:"took_ms"`
@@ -132,13 +146,14 @@ func JSON(w io.Writer, r *explore.Report) error {
 }
 
 func reportOf(r *explore.Report) jsonReport {
-	all := facts(r)
+	groups := mistakes(r)
+	all := factsOf(groups)
 	j := jsonReport{
 		Verdict: verdictOf(r), Program: cleanAll(clean.Program(r.Program)), InTest: r.InTest, Seed: r.Seed,
 		Masters: r.Masters, Server: r.Server, Baselines: r.Baselines, Trials: r.Trials, Confirms: r.Confirms,
 		Untried:   r.Untried,
 		OutOfTime: r.OutOfTime, Counts: map[string]int{}, Points: []jsonPoint{}, Faults: []jsonFault{},
-		Cells: [][]jsonCell{}, Pairs: []jsonPair{}, Findings: []jsonFinding{},
+		Cells: [][]jsonCell{}, Pairs: []jsonPair{}, Findings: []jsonFinding{}, Mistakes: mistakesJSON(groups),
 	}
 	n := counts(r)
 	for _, m := range marks() {
@@ -170,6 +185,23 @@ func reportOf(r *explore.Report) jsonReport {
 		})
 	}
 	return j
+}
+
+func mistakesJSON(groups []mistake) []jsonMistake {
+	english, _ := languageOf("en") // it exists
+	all, n := []jsonMistake{}, 0
+	for _, m := range groups {
+		j := jsonMistake{
+			Mark: word(m.mark), Name: clean.Text(m.name, mostText), Title: english.title(m), Lock: clean.Text(m.lock, mostText),
+			Reason: clean.Text(m.reason, mostText), Fix: clean.Text(m.fix, mostText),
+		}
+		for range m.facts {
+			j.Findings = append(j.Findings, n)
+			n++
+		}
+		all = append(all, j)
+	}
+	return all
 }
 
 func cellJSON(all []fact, c explore.Cell) jsonCell {

@@ -69,7 +69,8 @@ func TestWhatBreaksWithoutAFaultIsTheFirstFinding(t *testing.T) {
 	}
 	_, d := jsonOf(t, r)
 	require.Equal(t, "by-itself", d.Report.Verdict)
-	require.Equal(t, r.Itself.Sentence, d.Report.Findings[4].Sentence, "behind those that are broken")
+	require.Equal(t, r.Itself.Sentence, d.Report.Findings[0].Sentence)
+	require.Equal(t, "by-itself", d.Report.Mistakes[0].Name)
 	text := textOf(t, r, "zh")
 	require.Contains(t, text, "如果不加任何故障，a 和 b 就会同时持有 lock:order。")
 	require.Contains(t, text, "不加故障运行 3 次，出现了 2 次。")

@@ -86,7 +86,7 @@ func samplePoints() []explore.Point {
 		explore.Point{Client: "worker-2", N: 1, Command: "message", Key: "lock:order:released", Master: 1, Message: true})
 }
 
-// sample returns a report with 12 points, 20 faults and five findings.
+// sample returns a report with 12 points, 20 faults and five mistakes.
 func sample(t testing.TB) *explore.Report {
 	t.Helper()
 	r := &explore.Report{
@@ -105,6 +105,9 @@ func sample(t testing.TB) *explore.Report {
 	lost, lostPicture := evidence(t, "reply-lost.json")
 	set := func(point, fault int, mark explore.Mark, f explore.Finding) {
 		f.Strikes, f.Of = []explore.Strike{{Point: point, Fault: fault}}, 5
+		if mark == explore.Hangs {
+			f.Of = 1
+		}
 		r.Cells[point][fault] = explore.Cell{Mark: mark, Finding: &f}
 	}
 	set(2, 2, explore.Broken, explore.Finding{
@@ -127,13 +130,23 @@ func sample(t testing.TB) *explore.Report {
 			"collected 1 item\n\ntests/test_lock.py \x1b[31mF\x1b[0m                                  [100%]\n",
 	})
 	set(0, 1, explore.Broken, explore.Finding{
-		Harm: explore.ForEver, Lock: "lock:order", Clients: []string{"worker-1"},
+		Harm: explore.ForEver, Lock: "lock:order", Clients: []string{"worker-1"}, Mistake: "lock-without-ttl",
 		Sentence: "If the reply to worker-1's first request, SET lock:order, is lost, nobody can ever take lock:order again.",
 		Reason:   "the lock has no TTL: if its owner dies before it releases the lock, the lock stays for ever",
 		Fix:      "take it with a TTL: SET key token NX PX milliseconds, and renew it while the work goes on",
 		Commands: []string{"LAB FAULT ADD explore-1 KEY lock:order CLIENT worker-1 NTH 1 ACTION DROP-REPLY"},
 		History:  lost, SVG: lostPicture, With: 5,
 	})
+	for i, with := range []int{5, 3} { // the same mistake
+		set(3*i+3, 1, explore.Broken, explore.Finding{
+			Harm: explore.ForEver, Lock: "lock:order", With: with, Mistake: "setnx-then-expire",
+			Sentence: "If a reply is lost, nobody can ever take lock:order again.",
+			Reason: "one command took the lock and another one set its TTL: a client that dies between them leaves a lock " +
+				"that nobody can ever take",
+			Fix:      "take the lock and set its TTL in one command: SET key token NX PX milliseconds",
+			Commands: []string{"LAB LOG WATCH lock:order", "LAB FAULT ADD explore-1 KEY lock:order NTH 1 ACTION DROP-REPLY"},
+		})
+	}
 	set(9, 16, explore.Broken, explore.Finding{
 		Harm:     explore.CheckFails,
 		Sentence: "If the reply to #4's first EVALSHA is the error NOSCRIPT, the check after the run fails.",
@@ -143,6 +156,7 @@ func sample(t testing.TB) *explore.Report {
 		Output: "AssertionError: the stock is -1\n", With: 5,
 	})
 	r.Cells[11][10] = explore.Cell{Mark: explore.ByItself, Why: "it breaks by itself, 2 of 30"}
+	r.Cells[11][10].Finding = &explore.Finding{Sentence: "It never came back.", Of: 5}
 	set(11, 9, explore.Hangs, explore.Finding{
 		Harm: explore.NeverWakes, Lock: "lock:order", Clients: []string{"worker-2"},
 		Sentence: "If worker-2's first message on lock:order:released is lost, worker-2 waits for lock:order for ever.",

@@ -16,7 +16,7 @@ const (
 	mostLabel    = 46  // columns of a place
 	cellWidth    = 3
 	mostTextRows = 500
-	mostTextual  = 30 // findings
+	mostTextual  = 30 // mistakes, and lines about one of them
 )
 
 // Text writes a report for a terminal, at most 120 columns wide. lang is en or zh. files are the paths of
@@ -26,14 +26,14 @@ func Text(w io.Writer, r *explore.Report, lang string, files ...string) error {
 	if err != nil {
 		return err
 	}
-	t := &text{language: l, r: r, facts: facts(r)}
+	t := &text{language: l, r: r, mistakes: mistakes(r)}
 	t.head()
 	t.matrix()
-	for i, f := range t.facts[:min(len(t.facts), mostTextual)] {
-		t.finding(i+1, f)
+	for i, m := range t.mistakes[:min(len(t.mistakes), mostTextual)] {
+		t.mistake(i+1, m)
 	}
-	if more := len(t.facts) - mostTextual; more > 0 {
-		t.line("", "\n"+l.count("findings.left", more))
+	if more := len(t.mistakes) - mostTextual; more > 0 {
+		t.line("", "\n"+l.count("mistakes.left", more))
 	}
 	t.remarks()
 	t.end(files)
@@ -44,9 +44,9 @@ func Text(w io.Writer, r *explore.Report, lang string, files ...string) error {
 // text is a report while it is written.
 type text struct {
 	language
-	r     *explore.Report
-	facts []fact
-	b     bytes.Buffer
+	r        *explore.Report
+	mistakes []mistake
+	b        bytes.Buffer
 }
 
 // line writes a text, broken into lines that begin with indent.
@@ -156,23 +156,43 @@ func (t *text) legend() {
 	}
 }
 
-func (t *text) finding(n int, f fact) {
-	mark := t.say("mark." + word(f.mark))
-	t.line("", "\n"+t.say("finding", "n", n, "of", len(t.facts), "mark", strings.ToUpper(mark)))
-	t.line("  ", t.sentence(t.r, f.Finding))
-	t.details(f)
+// mistake writes a mistake: what is wrong, the failure that is easiest to make again as a whole, and the others as a
+// line each.
+func (t *text) mistake(n int, m mistake) {
+	mark := strings.ToUpper(t.say("mark." + word(m.mark)))
+	t.line("", "\n"+t.say("mistake", "n", n, "of", len(t.mistakes), "mark", mark, "title", t.title(m)))
+	t.advice(m)
+	if s := t.shown(m); s != "" {
+		t.line("  ", s)
+	}
+	t.line("  ", t.sentence(t.r, m.facts[0].Finding))
+	t.details(m.facts[0])
+	others := m.facts[1:]
+	if len(others) > 0 {
+		t.line("  ", t.label("others"))
+	}
+	for _, f := range others[:min(len(others), mostTextual)] {
+		t.line("    ", t.oneLine(t.r, f))
+	}
+	if more := len(others) - mostTextual; more > 0 {
+		t.line("    ", t.count("findings.left", more))
+	}
+}
+
+// advice writes why a mistake is one, and what helps.
+func (t *text) advice(m mistake) {
+	for _, part := range []struct{ key, text string }{{"why", m.reason}, {"fix", m.fix}} {
+		if part.text != "" {
+			s, _ := t.translate(part.text)
+			t.labelled(t.label(part.key), clean.Sentence(s))
+		}
+	}
 }
 
 // details writes what stands below the sentence of a finding.
 func (t *text) details(f fact) {
 	if s := t.strikes(t.r, f.Strikes); s != "" {
 		t.labelled(t.label("failure"), s+t.say("end"))
-	}
-	for _, part := range []struct{ key, text string }{{"why", f.Reason}, {"fix", f.Fix}} {
-		if part.text != "" {
-			s, _ := t.translate(part.text)
-			t.labelled(t.label(part.key), clean.Sentence(s))
-		}
 	}
 	if s := t.with(f.Finding); s != "" {
 		t.line("  ", s)

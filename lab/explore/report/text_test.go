@@ -65,7 +65,7 @@ func TestTheLastLineOfTheTextIsTheVerdict(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(textOf(t, r, "en")), "\n")
 		return lines[len(lines)-1]
 	}
-	require.Equal(t, "4 failures break the lock, 42.5 s in all.", last())
+	require.Equal(t, "4 mistakes break the lock, shown by 6 failures, 42.5 s in all.", last())
 	for _, row := range r.Cells {
 		for j := range row {
 			if row[j].Finding != nil || row[j].Mark == explore.ByItself {

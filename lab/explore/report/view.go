@@ -32,14 +32,14 @@ type view struct {
 	Verdict, Seal, Program string
 	InTest, Nothing        bool
 	Short, Long            both
-	Worst                  []viewFinding // the first ones, for the top of the page
+	Worst                  []viewMistake // those that the verdict is about, for the top of the page
 	Facts                  []named
 	Columns                []both
 	Rows                   []viewRow
 	RowsLeft               both
 	Legend                 []viewMark
 	Failures               []named
-	Findings               []viewFinding
+	Mistakes               []viewMistake
 	FindingsLeft           both
 	Remarks                []viewMark
 	RemarksLeft            both
@@ -66,11 +66,16 @@ type viewMark struct {
 	Count            int
 }
 
+type viewMistake struct {
+	Mark                            string
+	Word, Title, Reason, Fix, Shown both
+	Findings                        []viewFinding
+}
+
 type viewFinding struct {
 	Number                          int
 	Mark                            string
-	Word, Sentence, Strikes, With   both
-	Reason, Fix                     both
+	Sentence, Strikes, With         both
 	Picture, OtherPicture, Loop     template.URL
 	File                            string
 	Alt, NoPicture, NoLoop, LoopHow both
@@ -102,7 +107,8 @@ const (
 // writer makes the view of a report.
 type writer struct {
 	r           *explore.Report
-	facts       []fact
+	mistakes    []mistake
+	facts       []fact // of all mistakes
 	here, there language
 	budget      int // bytes that pictures and recordings may still take
 }
@@ -165,10 +171,17 @@ func (p *writer) view() view {
 	p.head(&v)
 	p.matrix(&v)
 	p.marks(&v)
-	for i, f := range p.facts[:min(len(p.facts), mostFindings)] {
-		v.Findings = append(v.Findings, p.finding(i+1, f))
+	n := 0
+	for _, m := range p.mistakes {
+		if n < mostFindings {
+			v.Mistakes = append(v.Mistakes, p.mistake(&n, m))
+		}
 	}
-	v.Worst = v.Findings[:min(len(v.Findings), 3)]
+	for _, m := range v.Mistakes {
+		if m.Mark == v.Mistakes[0].Mark {
+			v.Worst = append(v.Worst, m)
+		}
+	}
 	if !r.InTest && len(r.Program) > 0 {
 		v.Rerun = "miniredisd explore --seed " + strconv.FormatUint(r.Seed, 10)
 		if r.Masters > 1 {

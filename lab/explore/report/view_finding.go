@@ -15,6 +15,20 @@ import (
 	"github.com/miniredisd/miniredisd/lab/explore/report/paste"
 )
 
+// mistake makes a mistake with its findings. n counts the findings of all mistakes.
+func (p *writer) mistake(n *int, m mistake) viewMistake {
+	v := viewMistake{
+		Mark: word(m.mark), Word: p.say("mark." + word(m.mark)), Reason: p.translated(m.reason), Fix: p.translated(m.fix),
+		Title: p.both(func(l language) string { return l.title(m) }),
+		Shown: p.both(func(l language) string { return l.shown(m) }),
+	}
+	for _, f := range m.facts[:min(len(m.facts), mostFindings-*n)] {
+		*n++
+		v.Findings = append(v.Findings, p.finding(*n, f))
+	}
+	return v
+}
+
 func (p *writer) finding(n int, f fact) viewFinding {
 	again, left := commands(f.Finding)
 	for i, line := range again {
@@ -22,8 +36,7 @@ func (p *writer) finding(n int, f fact) viewFinding {
 	}
 	output, before := clean.Lines(f.Output)
 	v := viewFinding{
-		Number: n, Mark: word(f.mark), Word: p.say("mark." + word(f.mark)), Reason: p.translated(f.Reason),
-		Fix: p.translated(f.Fix), File: fmt.Sprintf("explored-%d", n), Commands: strings.Join(again, "\n"),
+		Number: n, Mark: word(f.mark), File: fmt.Sprintf("explored-%d", n), Commands: strings.Join(again, "\n"),
 		CommandsLeft: p.count("again.left", left), Masters: p.r.Masters > 1, Output: strings.Join(output, "\n"),
 		OutputLeft: p.count("output.left", before),
 		Strikes: p.both(func(l language) string {
