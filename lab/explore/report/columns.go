@@ -40,6 +40,20 @@ func cut(s string, n int) string {
 	return b.String() + ".."
 }
 
+// cutMiddle returns at most n columns of s, with dots in the middle if something is missing.
+func cutMiddle(s string, n int) string {
+	if columns(s) <= n {
+		return s
+	}
+	const tail = 14 // columns, enough for the number of a master
+	rest := s
+	for columns(rest) > min(tail, n/2) {
+		_, size := utf8.DecodeRuneInString(rest)
+		rest = rest[size:]
+	}
+	return cut(s, n-columns(rest)) + rest
+}
+
 // pad returns s with spaces behind it, n columns in all.
 func pad(s string, n int) string { return s + strings.Repeat(" ", max(n-columns(s), 0)) }
 

@@ -145,11 +145,16 @@ func (l language) with(f *explore.Finding) string {
 	return l.say("with", "with", f.With, "without", f.Without, "of", f.Of)
 }
 
+// known reports whether a report has the place and the failure of a strike.
+func known(r *explore.Report, s explore.Strike) bool {
+	return s.Point >= 0 && s.Point < len(r.Points) && s.Fault >= 0 && s.Fault < len(r.Faults)
+}
+
 // strikes says which failures a finding or a pair has, and where.
 func (l language) strikes(r *explore.Report, all []explore.Strike) string {
 	text := ""
 	for _, s := range all {
-		if s.Point < 0 || s.Point >= len(r.Points) || s.Fault < 0 || s.Fault >= len(r.Faults) {
+		if !known(r, s) {
 			continue
 		}
 		title, _ := l.fault(r.Faults[s.Fault])
@@ -223,15 +228,15 @@ type reason struct {
 	mark  explore.Mark
 	why   string
 	count int
-	where []string // the first ones
+	where []string // the failures, or the places, each once
 }
 
 // reasons groups the cells of a mark by why they have it, the most frequent reason first. It is about the
 // marks that need a reason.
-func (l language) reasons(r *explore.Report, mark explore.Mark, most int) (all []reason) {
+func (l language) reasons(r *explore.Report, mark explore.Mark) (all []reason) {
 	at := map[string]int{}
-	add := func(c explore.Cell, s ...explore.Strike) {
-		if c.Mark != mark {
+	add := func(c explore.Cell, strikes ...explore.Strike) {
+		if c.Mark != mark || impossible(c.Why) {
 			return
 		}
 		i, found := at[c.Why]
@@ -241,8 +246,17 @@ func (l language) reasons(r *explore.Report, mark explore.Mark, most int) (all [
 			all = append(all, reason{mark: mark, why: c.Why})
 		}
 		all[i].count++
-		if len(all[i].where) < most {
-			all[i].where = append(all[i].where, l.strikes(r, s))
+		for _, s := range strikes {
+			if !known(r, s) {
+				continue
+			}
+			where, _ := l.fault(r.Faults[s.Fault])
+			if mark != explore.NotTried {
+				where = l.point(r, r.Points[s.Point])
+			}
+			if !slices.Contains(all[i].where, where) {
+				all[i].where = append(all[i].where, where)
+			}
 		}
 	}
 	for i := range r.Points {
@@ -255,6 +269,36 @@ func (l language) reasons(r *explore.Report, mark explore.Mark, most int) (all [
 	}
 	slices.SortStableFunc(all, func(a, b reason) int { return b.count - a.count })
 	return all
+}
+
+// impossible reports whether a cell was not tried because its failure does not exist at its place.
+func impossible(why string) bool {
+	return slices.Contains([]string{"a message is not a request", "a request is not a message",
+		"only EVALSHA gets this error", "servers refuse only writes with this error"}, why)
+}
+
+// impossibles counts the cells whose failure does not exist at their place.
+func impossibles(r *explore.Report) (n int) {
+	for i := range r.Points {
+		for j := range r.Faults {
+			if impossible(cellOf(r, i, j).Why) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// mostWhere is how many failures or places of a reason are named.
+const mostWhere = 4
+
+// whereOf names the failures or the places of a reason.
+func (l language) whereOf(x reason) string {
+	names := x.where[:min(len(x.where), mostWhere)]
+	if more := len(x.where) - len(names); more > 0 {
+		names = append(slices.Clone(names), l.say("more", "n", more))
+	}
+	return strings.Join(names, l.say("list"))
 }
 
 // noReason is the text for a cell that was not tried, and nobody says why.

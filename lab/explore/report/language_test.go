@@ -171,6 +171,16 @@ func TestWhatTheDoctorSaysIsTranslated(t *testing.T) {
 	}
 }
 
+func TestFailuresThatDoNotExistAtAPlaceAreKnown(t *testing.T) {
+	n := 0
+	for _, s := range stringsOf(t, filepath.Join("..", "..", "explore"), "excuse") {
+		if impossible(s) {
+			n++
+		}
+	}
+	require.Equal(t, 4, n, "package explore gives other reasons")
+}
+
 func TestSentencesWithPartsAreTranslated(t *testing.T) {
 	l, err := languageOf("zh")
 	require.NoError(t, err)

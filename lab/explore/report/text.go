@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
@@ -14,6 +15,7 @@ import (
 const (
 	terminal     = 120 // columns
 	mostLabel    = 46  // columns of a place
+	masterLabel  = 12  // more of them if there are several masters
 	cellWidth    = 3
 	mostTextRows = 500
 	mostTextual  = 30 // mistakes, and lines about one of them
@@ -86,33 +88,45 @@ func (t *text) head() {
 	t.line("", strings.Join(parts, t.say("and")))
 }
 
+// tried returns the columns that have at least one trial. The others are in the remarks.
+func (t *text) tried() (all []int) {
+	for j := range t.r.Faults {
+		for i := range t.r.Points {
+			if cellOf(t.r, i, j).Mark != explore.NotTried {
+				all = append(all, j)
+				break
+			}
+		}
+	}
+	return all
+}
+
 // matrix writes the places as rows and the failures as columns. A matrix that is too wide is written in
 // parts, one below the other.
 func (t *text) matrix() {
-	rows := min(len(t.r.Points), mostTextRows)
+	rows, tried := min(len(t.r.Points), mostTextRows), t.tried()
+	if len(tried) == 0 {
+		return
+	}
 	labels, width := make([]string, rows), 0
 	for i := range rows {
-		labels[i] = cut(t.point(t.r, t.r.Points[i]), mostLabel)
-		if t.r.Points[i].Unstable {
-			labels[i] = cut(labels[i], mostLabel-2) + " ~"
-		}
+		labels[i] = t.rowLabel(t.r.Points[i])
 		width = max(width, columns(labels[i]))
 	}
 	most := (terminal - width - 2) / cellWidth
-	for from := 0; from < len(t.r.Faults); from += most {
-		to := min(from+most, len(t.r.Faults))
+	for part := range slices.Chunk(tried, most) {
 		t.b.WriteByte('\n')
-		if most < len(t.r.Faults) {
-			t.line("", t.say("columns.of", "from", from+1, "to", to, "n", len(t.r.Faults)))
+		if most < len(tried) {
+			t.line("", t.say("columns.of", "from", part[0]+1, "to", part[len(part)-1]+1, "n", len(t.r.Faults)))
 		}
 		t.b.WriteString(strings.Repeat(" ", width+2))
-		for j := from; j < to; j++ {
+		for _, j := range part {
 			fmt.Fprintf(&t.b, "%*d", cellWidth, j+1)
 		}
 		t.b.WriteByte('\n')
 		for i := range rows {
 			t.b.WriteString(pad(labels[i], width+2))
-			for j := from; j < to; j++ {
+			for _, j := range part {
 				fmt.Fprintf(&t.b, "%*s", cellWidth, glyph(cellOf(t.r, i, j).Mark))
 			}
 			t.b.WriteByte('\n')
@@ -121,11 +135,31 @@ func (t *text) matrix() {
 	if more := len(t.r.Points) - rows; more > 0 {
 		t.line("", t.count("rows.left", more))
 	}
-	t.legend()
+	t.legend(tried)
+}
+
+// rowLabel is the head of a row. If it is too wide, the client's name and the key are cut, and not the master behind
+// them: rows often differ there only.
+func (t *text) rowLabel(p explore.Point) string {
+	most, end := mostLabel, ""
+	if t.r.Masters > 1 {
+		most += masterLabel
+	}
+	if p.Unstable {
+		most, end = most-2, " ~"
+	}
+	const name, key = 16, 14 // the least columns of each
+	if columns(t.point(t.r, p)) > most {
+		p.Client = cutMiddle(clean.Name(p.Client), name)
+	}
+	if more := columns(t.point(t.r, p)) - most; more > 0 {
+		p.Key = cutMiddle(clean.Name(p.Key), max(columns(clean.Name(p.Key))-more, key))
+	}
+	return cutMiddle(t.point(t.r, p), most) + end
 }
 
 // legend explains the marks that the matrix has, and its columns.
-func (t *text) legend() {
+func (t *text) legend(tried []int) {
 	n := counts(t.r)
 	t.line("", "\n"+t.say("legend"))
 	width := 0
@@ -146,12 +180,12 @@ func (t *text) legend() {
 	}
 	t.line("", "\n"+t.say("columns"))
 	width = 0
-	for _, f := range t.r.Faults {
-		title, _ := t.fault(f)
+	for _, j := range tried {
+		title, _ := t.fault(t.r.Faults[j])
 		width = max(width, min(columns(title), mostLabel))
 	}
-	for j, f := range t.r.Faults {
-		title, sentence := t.fault(f)
+	for _, j := range tried {
+		title, sentence := t.fault(t.r.Faults[j])
 		t.labelled(fmt.Sprintf("%2d %s", j+1, pad(cut(title, mostLabel), width)), sentence)
 	}
 }
@@ -222,15 +256,16 @@ func (t *text) remarks() {
 	t.line("", "\n"+t.say("remarks"))
 	none := true
 	for _, m := range []explore.Mark{explore.NotTried, explore.Undecided} {
-		all := t.reasons(t.r, m, 0)
+		all := t.reasons(t.r, m)
 		for _, reason := range all[:min(len(all), mostWhys)] {
 			none = false
 			why, _ := t.translate(reason.why)
 			if why == "" {
 				why = t.say(noReason(t.r))
 			}
+			why = t.say("remarks.why", "why", clean.Sentence(why), "where", t.whereOf(reason))
 			head := t.say("remarks.mark", "mark", t.say("mark."+word(m)), "n", reason.count)
-			t.labelled(t.say("label", "label", head), clean.Sentence(why))
+			t.labelled(t.say("label", "label", head), why)
 		}
 		if more := len(all) - mostWhys; more > 0 {
 			t.line("  ", t.count("remarks.left", more))
@@ -238,6 +273,9 @@ func (t *text) remarks() {
 	}
 	if none {
 		t.line("  ", t.say("all-tried"))
+	}
+	if n := impossibles(t.r); n > 0 {
+		t.line("  ", t.count("impossible", n))
 	}
 	if len(t.r.Pairs) > 0 {
 		t.line("  ", t.count("pairs.tried", len(t.r.Pairs)))

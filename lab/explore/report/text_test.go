@@ -59,6 +59,38 @@ func TestNoLineOfTheTextIsWiderThanATerminal(t *testing.T) {
 	}
 }
 
+// The rows of several masters differ at their ends.
+func TestRowsOfMastersAreNotTheSame(t *testing.T) {
+	r := &explore.Report{Masters: 12, Faults: sampleFaults()[:1]}
+	for _, client := range []string{"worker-1", strings.Repeat("a-long-name-", 5)} {
+		for _, key := range []string{"lock:stock:eu-central", "lock:stock:eu-west", strings.Repeat("锁", 40)} {
+			for n := 1; n <= 12; n++ {
+				for _, unstable := range []bool{false, true} {
+					r.Points = append(r.Points, explore.Point{Client: client, N: 1, Command: "EVALSHA", Key: key, Master: n,
+						Unstable: unstable})
+					r.Cells = append(r.Cells, []explore.Cell{{Mark: explore.Fine}})
+				}
+			}
+		}
+	}
+	for _, lang := range []string{"en", "zh"} {
+		matrix, _, _ := strings.Cut(strings.SplitN(textOf(t, r, lang), "\n\n", 2)[1], "\n\n")
+		rows := map[string]bool{}
+		for _, row := range strings.Split(matrix, "\n")[1:] {
+			rows[row] = true
+		}
+		require.Len(t, rows, len(r.Points), matrix)
+	}
+}
+
+func TestColumnsWithoutATrialAreRemarksOnly(t *testing.T) {
+	text := textOf(t, sample(t), "en")
+	require.NotContains(t, text, "master gone    ")
+	require.Contains(t, text, "it needs several masters (master gone)\n")
+	require.Contains(t, text, "49 cells are of failures that do not exist at their places.\n")
+	require.NotContains(t, text, "a request is not a message")
+}
+
 func TestTheLastLineOfTheTextIsTheVerdict(t *testing.T) {
 	r := sample(t)
 	last := func() string {

@@ -29,22 +29,22 @@ type view struct {
 	CSS         template.CSS
 	JS          template.JS
 
-	Verdict, Seal, Program string
-	InTest, Nothing        bool
-	Short, Long            both
-	Worst                  []viewMistake // those that the verdict is about, for the top of the page
-	Facts                  []named
-	Columns                []both
-	Rows                   []viewRow
-	RowsLeft               both
-	Legend                 []viewMark
-	Failures               []named
-	Mistakes               []viewMistake
-	FindingsLeft           both
-	Remarks                []viewMark
-	RemarksLeft            both
-	Pairs, NoTime          both
-	Rerun                  string
+	Verdict, Seal, Program  string
+	InTest, Nothing         bool
+	Short, Long             both
+	Worst                   []viewMistake // those that the verdict is about, for the top of the page
+	Facts                   []named
+	Columns                 []both
+	Rows                    []viewRow
+	RowsLeft                both
+	Legend                  []viewMark
+	Failures                []named
+	Mistakes                []viewMistake
+	FindingsLeft            both
+	Remarks                 []viewMark
+	RemarksLeft, Impossible both
+	Pairs, NoTime           both
+	Rerun                   string
 }
 
 type viewRow struct {
@@ -61,9 +61,9 @@ type viewCell struct {
 }
 
 type viewMark struct {
-	Mark             string
-	Word, Means, Why both
-	Count            int
+	Mark                    string
+	Word, Means, Why, Where both
+	Count                   int
 }
 
 type viewMistake struct {
@@ -284,15 +284,16 @@ func (p *writer) marks(v *view) {
 		}
 	}
 	for _, m := range []explore.Mark{explore.NotTried, explore.Undecided} {
-		all := p.here.reasons(p.r, m, 0)
+		all, there := p.here.reasons(p.r, m), p.there.reasons(p.r, m)
 		left += max(len(all)-mostWhys, 0)
-		for _, reason := range all[:min(len(all), mostWhys)] {
+		for i, reason := range all[:min(len(all), mostWhys)] {
 			why := p.translated(reason.why)
 			if reason.why == "" {
 				why = p.say(noReason(p.r))
 			}
-			v.Remarks = append(v.Remarks, viewMark{Mark: word(m), Word: p.say("mark." + word(m)), Why: why, Count: reason.count})
+			v.Remarks = append(v.Remarks, viewMark{Mark: word(m), Word: p.say("mark." + word(m)), Why: why, Count: reason.count,
+				Where: both{Here: p.here.whereOf(reason), There: p.there.whereOf(there[i])}})
 		}
 	}
-	v.RemarksLeft = p.count("remarks.left", left)
+	v.RemarksLeft, v.Impossible = p.count("remarks.left", left), p.count("impossible", impossibles(p.r))
 }
