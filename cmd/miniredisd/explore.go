@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/lab/explore"
 	"github.com/miniredisd/miniredisd/lab/explore/report"
@@ -90,21 +91,27 @@ func exploreProgram(args []string, out, errs io.Writer) int {
 	return exploreWrong
 }
 
+// exploreWords reads the options, and the command behind them. What is wrong with an option is said even without a command.
 func exploreWords(args []string, errs io.Writer) (f exploreFlags, err error) {
-	at := slices.Index(args, "--")
-	if at < 0 || at == len(args)-1 {
-		fmt.Fprint(errs, exploreUsage)
-		return f, errSaid
+	options, command := args, []string(nil)
+	if at := slices.Index(args, "--"); at >= 0 {
+		options, command = args[:at], args[at+1:]
 	}
-	f.Program, f.Alone = args[at+1:], true
+	f.Program, f.Alone = command, true
 	flags := f.flags()
 	switch {
-	case !parseFlags(flags, args[:at], errs):
+	case len(options)+len(command) == 0:
+		fmt.Fprint(errs, exploreUsage)
+		return f, errSaid
+	case !parseFlags(flags, options, errs):
 		return f, errSaid
 	case flags.NArg() > 0:
 		return f, fmt.Errorf("'%s' is unexpected: the command of your program follows --", flags.Arg(0))
 	}
-	return f, f.check()
+	if err := f.check(); err != nil || len(command) > 0 {
+		return f, err
+	}
+	return f, errors.New("the command of your program is missing: it follows --")
 }
 
 // flags returns the options of explore, which are written to f.
@@ -178,8 +185,7 @@ func (f *exploreFlags) check() error {
 	}
 	for _, name := range f.Only {
 		if !slices.Contains(explore.FaultNames(), name) {
-			return fmt.Errorf("there is no failure '%s'. --fault expects one of %s", name,
-				strings.Join(explore.FaultNames(), ", "))
+			return noFailure(name)
 		}
 		if lacks := f.Lacks(name); lacks != "" {
 			return fmt.Errorf("--fault %s needs %s", name, lacks)
@@ -188,12 +194,29 @@ func (f *exploreFlags) check() error {
 	return nil
 }
 
+// noFailure says which failure may be meant, and which ones there are.
+func noFailure(name string) error {
+	text, line := fmt.Sprintf("there is no failure '%s'.", name), "\n "
+	if nearest := ascii.Nearest(name, explore.FaultNames()); nearest != "" {
+		text += fmt.Sprintf(" Did you mean %s?", nearest)
+	}
+	text += " --fault expects one of:"
+	for _, known := range explore.FaultNames() {
+		if len(line)+len(known) > 78 {
+			text, line = text+line, "\n "
+		}
+		line += " " + known
+	}
+	return errors.New(text + line)
+}
+
 // explore runs the trials and prints the report.
 func (f *exploreFlags) explore(out, errs io.Writer) (int, error) {
 	// These would end explore and leave the program behind.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	clearLine := func() {}
+	f.Progress = progressLog(errs)
 	if isTerminal(errs) {
 		f.Progress = func(p trials.Progress) { fmt.Fprintf(errs, "\r\x1b[K%s", progressLine(p)) }
 		clearLine = func() { fmt.Fprint(errs, "\r\x1b[K") }
@@ -212,9 +235,23 @@ func (f *exploreFlags) explore(out, errs io.Writer) (int, error) {
 	return exploreCode(r), nil
 }
 
+// logEach is how often a log shows the progress.
+const logEach = 30 * time.Second
+
+// progressLog returns what writes the progress to a log, where lines stay.
+func progressLog(errs io.Writer) func(trials.Progress) {
+	next := logEach
+	return func(p trials.Progress) {
+		if p.Passed >= next {
+			next = p.Passed.Truncate(logEach) + logEach
+			fmt.Fprintf(errs, "explore: after %v: %s\n", p.Passed.Round(time.Second), progressLine(p))
+		}
+	}
+}
+
 // progressLine says what is being tried, and how long the rest will take.
 func progressLine(p trials.Progress) string {
-	line := fmt.Sprintf("%d done, %d left", p.Done, p.Left)
+	line := fmt.Sprintf("%d runs done, %d left", p.Done, p.Left)
 	if p.Done > 3 {
 		left := p.Passed / time.Duration(p.Done) * time.Duration(p.Left)
 		line += fmt.Sprintf(", about %v", left.Round(time.Second))

@@ -6,12 +6,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/respclient"
-	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/lab/explore/trials"
 )
+
+// faultLines are the names of the failures, as a message has them.
+const faultLines = "" +
+	"  request-lost reply-lost paused lease-over silent restart keys-lost\n" +
+	"  clock-jump master-gone power-cut fsync-fails disk-full failover message-lost\n" +
+	"  message-late reset-before reset-after error-loading error-readonly\n" +
+	"  error-misconf error-oom error-noscript error-busy executed-loading\n" +
+	"  executed-readonly executed-misconf executed-oom executed-busy\n"
 
 func TestExploreSaysWhatIsWrongWithItsWords(t *testing.T) {
 	for _, c := range []struct {
@@ -26,8 +35,12 @@ func TestExploreSaysWhatIsWrongWithItsWords(t *testing.T) {
 		{[]string{"--port", "7", "--jobs", "2", "--", "true"},
 			"explore: --jobs does not go with --port: each trial has a server of its own\n"},
 		{[]string{"--budget", "0s", "--", "true"}, "explore: --budget and --patience are times above 0, such as 60s\n"},
-		{[]string{"--fault", "nope", "--", "true"}, "explore: there is no failure 'nope'. --fault expects one of " +
-			strings.Join(explore.FaultNames(), ", ") + "\n"},
+		{[]string{"--fault", "reply-lots", "--", "true"},
+			"explore: there is no failure 'reply-lots'. Did you mean reply-lost? --fault expects one of:\n" + faultLines},
+		{[]string{"--fault", "nope"}, "explore: there is no failure 'nope'. --fault expects one of:\n" + faultLines},
+		{[]string{"--budget", "5m"}, "explore: the command of your program is missing: it follows --\n"},
+		{[]string{"--budget", "5m", "--"}, "explore: the command of your program is missing: it follows --\n"},
+		{[]string{"pytest"}, "explore: 'pytest' is unexpected: the command of your program follows --\n"},
 		{[]string{"--budgett", "5m", "--", "true"}, "explore: there is no option --budgett. Did you mean --budget?\n"},
 		{[]string{"--key", "", "--", "true"}, "explore: --key expects a glob\n"},
 		{[]string{"pytest", "--", "true"},
@@ -78,6 +91,7 @@ func TestExploreFindsAndReportsALockForEver(t *testing.T) {
 	require.Equal(t, exploreBroken, p.exit(), p.errs.String())
 	require.Contains(t, p.out.String(), "If #1's first DEL is lost, nobody can ever take lock:o again.")
 	require.Contains(t, p.out.String(), "LAB FAULT ADD explore-1 KEY lock:o ORDER 1 NTH 2 ACTION DROP-BEFORE")
+	require.Regexp(t, `\nIt took \S+ s\. The runs of the program add up to \S+ s: it computed for `, p.out.String())
 	require.FileExists(t, page)
 	p = start(t, "miniredisd", "", "explore", "--fault", "request-lost", "--json", "--", os.Args[0])
 	require.Equal(t, exploreBroken, p.exit(), p.errs.String())
@@ -85,6 +99,23 @@ func TestExploreFindsAndReportsALockForEver(t *testing.T) {
 	p = start(t, "miniredisd", "", "explore", "--fault", "error-busy", "--limit", "lock:o=2", "--lang", "zh",
 		"--", os.Args[0])
 	require.Equal(t, exploreSafe, p.exit(), p.errs.String()+p.out.String())
+}
+
+func TestALogShowsTheProgressEachHalfMinute(t *testing.T) {
+	var log strings.Builder
+	progress := progressLog(&log)
+	for second := range 100 {
+		progress(trials.Progress{Trial: "paused at a's first SET", Done: second, Left: 100 - second,
+			Passed: time.Duration(second) * time.Second})
+	}
+	require.Equal(t, "explore: after 30s: 30 runs done, 70 left, about 1m10s: paused at a's first SET\n"+
+		"explore: after 1m0s: 60 runs done, 40 left, about 40s: paused at a's first SET\n"+
+		"explore: after 1m30s: 90 runs done, 10 left, about 10s: paused at a's first SET\n", log.String())
+	log.Reset()
+	progress(trials.Progress{Passed: 305 * time.Second}) // after a long trial
+	progress(trials.Progress{Passed: 329 * time.Second})
+	progress(trials.Progress{Passed: 330 * time.Second})
+	require.Equal(t, 2, strings.Count(log.String(), "\n"))
 }
 
 func TestTheHelpHasExplore(t *testing.T) {

@@ -113,5 +113,9 @@ type Report struct {
 	Confirms  int      // runs that confirmed findings
 	Untried   int      // cells and pairs for which there was no time
 	OutOfTime bool
-	Took      time.Duration // not in the part that is equal in each run
+
+	// Times are not in the part that is equal in each run.
+	Took time.Duration // all runs together
+	Wall time.Duration // from the first run to the end of the last; 0 if nobody knows
+	CPU  time.Duration // processor time of the program and of the children that it waited for; 0 if nobody knows
 }

@@ -18,14 +18,16 @@ func english() map[string]string {
 		"trials.n":    "{n} runs with a failure",
 		"confirms.1":  "1 more to confirm",
 		"confirms.n":  "{n} more to confirm",
-		"took":        "{time} s in all",
+		"time.runs":   "The runs add up to {took} s.",
+		"time.wall":   "It took {wall} s. The runs add up to {took} s.",
+		"time.all": "It took {wall} s. The runs of the program add up to {took} s: " +
+			"it computed for {cpu} s of them, and waited for {waited} s.",
 		"the-program": "Program",
 		"the-test":    "Test",
 		"the-runs":    "Runs",
 		"the-seed":    "Seed",
 		"the-masters": "Masters",
 		"the-time":    "Time",
-		"seconds":     "{n} s",
 		"how":         "How to read this page",
 		"how.text": "The program ran again and again, each time with one failure at one place. A row " +
 			"is a place: a request about a lock, or a message to a client that waits. A " +

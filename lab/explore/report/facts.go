@@ -199,12 +199,26 @@ func (l language) sentence(r *explore.Report, f *explore.Finding) string {
 // offset returns a time since the start of a trial: "+2.5 s".
 func offset(d time.Duration) string { return "+" + seconds(d) + " s" }
 
-// took returns how long a report took. Fractions of many seconds say nothing.
-func took(r *explore.Report) string {
-	if r.Took >= 10*time.Second {
-		return seconds(r.Took.Round(100 * time.Millisecond))
+// time says how long a report took, and how much of that was waiting, or nothing if nobody knows.
+func (l language) time(r *explore.Report) string {
+	switch {
+	case r.Took <= 0:
+		return ""
+	case r.Wall <= 0:
+		return l.say("time.runs", "took", rounded(r.Took))
+	case r.CPU <= 0:
+		return l.say("time.wall", "wall", rounded(r.Wall), "took", rounded(r.Took))
 	}
-	return seconds(r.Took)
+	return l.say("time.all", "wall", rounded(r.Wall), "took", rounded(r.Took), "cpu", rounded(r.CPU),
+		"waited", rounded(max(r.Took-r.CPU, 0)))
+}
+
+// rounded returns a time in seconds. Fractions of many seconds say nothing.
+func rounded(d time.Duration) string {
+	if d >= 10*time.Second {
+		d = d.Round(100 * time.Millisecond)
+	}
+	return seconds(d)
 }
 
 // seconds returns a time without zeros at its end.

@@ -109,8 +109,10 @@ type jsonMistake struct {
 
 // jsonRun is what may differ in each run.
 type jsonRun struct {
-	TookMS   int64          `json:"took_ms"`
-	Evidence []jsonEvidence `json:"evidence"` // one for each finding
+	TookMS   int64          `json:"took_ms"`           // of all runs together
+	WallMS   int64          `json:"wall_ms,omitempty"` // from the first run to the end of the last; 0 if nobody knows
+	CPUMS    int64          `json:"cpu_ms,omitempty"`  // processor time of the program; 0 if nobody knows
+	Evidence []jsonEvidence `json:"evidence"`          // one for each finding
 }
 
 // jsonEvidence is what one run of a finding left behind.
@@ -134,7 +136,9 @@ const (
 // JSON writes a report as JSON with two spaces. Names, keys and outputs are text: bytes that are not are
 // escaped as \xHH.
 func JSON(w io.Writer, r *explore.Report) error {
-	d := document{Format: JSONFormat, Report: reportOf(r), Run: jsonRun{TookMS: r.Took.Milliseconds()}}
+	d := document{Format: JSONFormat, Report: reportOf(r), Run: jsonRun{
+		TookMS: r.Took.Milliseconds(), WallMS: r.Wall.Milliseconds(), CPUMS: r.CPU.Milliseconds(),
+	}}
 	budget := mostEvidence
 	d.Run.Evidence = []jsonEvidence{}
 	for _, f := range facts(r) {

@@ -93,6 +93,7 @@ func sample(t testing.TB) *explore.Report {
 		Program: []string{"pytest", "tests/test_lock.py", "--redis", "redis://default:hunter2@localhost:6379/0"},
 		Seed:    7, Masters: 1, Points: samplePoints(), Faults: sampleFaults(), Baselines: 3, Trials: 171, Confirms: 50,
 		Untried: 5, Took: 42_517 * time.Millisecond,
+		Wall: 44_120 * time.Millisecond, CPU: 2_250 * time.Millisecond,
 	}
 	for i, p := range r.Points {
 		row := make([]explore.Cell, len(r.Faults))

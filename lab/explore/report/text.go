@@ -298,8 +298,8 @@ func (t *text) end(files []string) {
 	if verdictOf(t.r) == verdictNotBroken {
 		t.line("", t.say("nothing-means"))
 	}
-	if t.r.Took > 0 {
-		short += t.say("and") + t.say("took", "time", took(t.r))
+	if s := t.time(t.r); s != "" {
+		t.line("", s)
 	}
 	t.line("", short+t.say("end"))
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -83,6 +84,26 @@ func TestRowsOfMastersAreNotTheSame(t *testing.T) {
 	}
 }
 
+func TestTheTextSaysWhichTimeIsMeant(t *testing.T) {
+	for _, c := range []struct {
+		took, wall, cpu time.Duration
+		said            string
+	}{
+		{},
+		{299_700 * time.Millisecond, 0, 0, "The runs add up to 299.7 s."},
+		{299_700 * time.Millisecond, 84 * time.Second, 0, "It took 84 s. The runs add up to 299.7 s."},
+		{299_700 * time.Millisecond, 84 * time.Second, 16 * time.Second, "It took 84 s. The runs of the program " +
+			"add up to 299.7 s: it computed for 16 s of them, and waited for 283.7 s."},
+		{time.Second, time.Second, 2500 * time.Millisecond, "It took 1 s. The runs of the program add up to 1 s: " +
+			"it computed for 2.5 s of them, and waited for 0 s."},
+	} {
+		l, err := languageOf("en")
+		require.NoError(t, err)
+		require.Equal(t, c.said, l.time(&explore.Report{Took: c.took, Wall: c.wall, CPU: c.cpu}))
+	}
+	require.Contains(t, textOf(t, sample(t), "en"), "\nIt took 44.1 s. The runs of the program add up to 42.5 s: it comp")
+}
+
 func TestColumnsWithoutATrialAreRemarksOnly(t *testing.T) {
 	text := textOf(t, sample(t), "en")
 	require.NotContains(t, text, "master gone    ")
@@ -97,7 +118,7 @@ func TestTheLastLineOfTheTextIsTheVerdict(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(textOf(t, r, "en")), "\n")
 		return lines[len(lines)-1]
 	}
-	require.Equal(t, "4 mistakes break the lock, shown by 6 failures, 42.5 s in all.", last())
+	require.Equal(t, "4 mistakes break the lock, shown by 6 failures.", last())
 	for _, row := range r.Cells {
 		for j := range row {
 			if row[j].Finding != nil || row[j].Mark == explore.ByItself {

@@ -211,8 +211,7 @@ func (p *writer) head(v *view) {
 			p.both(func(language) string { return strconv.Itoa(r.Masters) })})
 	}
 	if r.Took > 0 {
-		v.Facts = append(v.Facts, named{p.say("the-time"),
-			p.both(func(l language) string { return l.say("seconds", "n", took(r)) })})
+		v.Facts = append(v.Facts, named{p.say("the-time"), p.both(func(l language) string { return l.time(r) })})
 	}
 }
 

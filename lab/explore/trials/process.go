@@ -52,8 +52,9 @@ const firstLimit = 2 * time.Minute
 // driver is one call of Run.
 type driver struct {
 	Options
-	mu       sync.Mutex // several jobs ask the explorer
+	mu       sync.Mutex // several jobs ask the explorer, and count
 	explorer *explore.Explorer
+	cpu      time.Duration    // of programs that have ended
 	orphans  *orphans.Orphans // nil if they cannot be found
 	began    time.Time
 	played   int
@@ -78,7 +79,9 @@ func Run(ctx context.Context, o Options) (*explore.Report, error) {
 	if err := errors.Join(d.loop(ctx), d.endOrphans()); err != nil {
 		return nil, err
 	}
-	return d.explorer.Report(), d.explorer.Err()
+	r := d.explorer.Report()
+	r.Wall, r.CPU = time.Since(d.began), d.cpu
+	return r, d.explorer.Err()
 }
 
 // loop plays trials until none is left.

@@ -79,6 +79,9 @@ func (d *driver) end(p *program) error {
 	}
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have ended
 	<-p.over
+	d.mu.Lock()
+	d.cpu += p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+	d.mu.Unlock()
 	for left := orphans.Marked(p.mark); len(left) > 0; left = orphans.Marked(p.mark) { // one may be just being made
 		for _, pid := range left {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
