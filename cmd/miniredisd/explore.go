@@ -49,6 +49,7 @@ failure at one request. It finds the server by REDIS_URL, REDIS_HOST and REDIS_P
 --jobs N            trials at a time; 1 without it
 --json              print the report as JSON
 --html FILE         write the report as a page
+--junit FILE        write the report as XML for CI systems; --junit-xml, as pytest calls it, is the same
 --lang en|zh
 
 Exit codes: 0 all tried and no lock broken, 1 broken, 2 could not run, 3 not broken and some cells are undecided,
@@ -69,6 +70,7 @@ type exploreFlags struct {
 	trials.Options
 	json bool
 	html string
+	xml  string // of --junit
 	lang string
 }
 
@@ -91,7 +93,8 @@ func exploreProgram(args []string, out, errs io.Writer) int {
 	return exploreWrong
 }
 
-// exploreWords reads the options, and the command behind them. What is wrong with an option is said even without a command.
+// exploreWords reads the options, and the command behind them. What is wrong with an option is said even if there is no
+// command.
 func exploreWords(args []string, errs io.Writer) (f exploreFlags, err error) {
 	options, command := args, []string(nil)
 	if at := slices.Index(args, "--"); at >= 0 {
@@ -132,6 +135,8 @@ func (f *exploreFlags) flags() *flag.FlagSet {
 	flags.IntVar(&f.Jobs, "jobs", 1, "")
 	flags.BoolVar(&f.json, "json", false, "")
 	flags.StringVar(&f.html, "html", "", "")
+	flags.StringVar(&f.xml, "junit", "", "")
+	flags.StringVar(&f.xml, "junit-xml", "", "")
 	flags.StringVar(&f.lang, "lang", "en", "")
 	flags.Func("key", "", func(glob string) error {
 		f.Keys = append(f.Keys, glob)
@@ -223,10 +228,18 @@ func (f *exploreFlags) explore(out, errs io.Writer) (int, error) {
 	}
 	r, err := trials.Run(ctx, f.Options)
 	clearLine()
-	switch {
-	case ctx.Err() != nil:
-		return exploreWrong, errors.New("a signal has ended it")
-	case err != nil:
+	if ctx.Err() != nil {
+		err = errors.New("a signal has ended it")
+	}
+	if f.xml != "" {
+		err = errors.Join(err, report.WriteJUnit(f.xml, func(w io.Writer) error {
+			if err != nil {
+				return report.JUnitError(w, f.Program, err, f.lang)
+			}
+			return report.JUnit(w, r, f.lang)
+		}))
+	}
+	if err != nil {
 		return exploreWrong, err
 	}
 	if err := f.print(out, r); err != nil {

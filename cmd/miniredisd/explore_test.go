@@ -64,10 +64,15 @@ func TestExploreSaysWhyAProgramCannotBeExplored(t *testing.T) {
 		"echo broken; exit 4": "the program fails without a fault (exit status 4); it printed: broken",
 		"exec sleep 60":       "the program does not end without a fault either",
 	} {
-		p := start(t, "miniredisd", "", "explore", "--budget", "1s", "--", "sh", "-c", program)
+		xml := filepath.Join(t.TempDir(), "explore.xml")
+		p := start(t, "miniredisd", "", "explore", "--budget", "1s", "--junit-xml", xml, "--", "sh", "-c", program)
 		require.Equal(t, exploreWrong, p.exit(), program)
 		require.Contains(t, p.errs.String(), why)
 		require.Empty(t, p.out.String())
+		text, err := os.ReadFile(xml)
+		require.NoError(t, err)
+		require.Contains(t, string(text), why, "CI systems show it")
+		require.Contains(t, string(text), "<error ")
 	}
 }
 
@@ -86,13 +91,17 @@ func ownLock() {
 func TestExploreFindsAndReportsALockForEver(t *testing.T) {
 	t.Setenv(ownerVariable, "1")
 	dir := t.TempDir()
-	page := filepath.Join(dir, "report.html")
-	p := start(t, "miniredisd", "", "explore", "--fault", "request-lost", "--html", page, "--", os.Args[0])
+	page, xml := filepath.Join(dir, "report.html"), filepath.Join(dir, "report.xml")
+	p := start(t, "miniredisd", "", "explore", "--fault", "request-lost", "--html", page, "--junit", xml,
+		"--", os.Args[0])
 	require.Equal(t, exploreBroken, p.exit(), p.errs.String())
 	require.Contains(t, p.out.String(), "If #1's first DEL is lost, nobody can ever take lock:o again.")
 	require.Contains(t, p.out.String(), "LAB FAULT ADD explore-1 KEY lock:o ORDER 1 NTH 2 ACTION DROP-BEFORE")
 	require.Regexp(t, `\nIt took \S+ s\. The runs of the program add up to \S+ s: it computed for `, p.out.String())
 	require.FileExists(t, page)
+	text, err := os.ReadFile(xml)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "<failure ")
 	p = start(t, "miniredisd", "", "explore", "--fault", "request-lost", "--json", "--", os.Args[0])
 	require.Equal(t, exploreBroken, p.exit(), p.errs.String())
 	require.True(t, json.Valid([]byte(p.out.String())))

@@ -22,13 +22,14 @@ func english() map[string]string {
 		"time.wall":   "It took {wall} s. The runs add up to {took} s.",
 		"time.all": "It took {wall} s. The runs of the program add up to {took} s: " +
 			"it computed for {cpu} s of them, and waited for {waited} s.",
-		"the-program": "Program",
-		"the-test":    "Test",
-		"the-runs":    "Runs",
-		"the-seed":    "Seed",
-		"the-masters": "Masters",
-		"the-time":    "Time",
-		"how":         "How to read this page",
+		"junit.itself": "without a failure",
+		"the-program":  "Program",
+		"the-test":     "Test",
+		"the-runs":     "Runs",
+		"the-seed":     "Seed",
+		"the-masters":  "Masters",
+		"the-time":     "Time",
+		"how":          "How to read this page",
 		"how.text": "The program ran again and again, each time with one failure at one place. A row " +
 			"is a place: a request about a lock, or a message to a client that waits. A " +
 			"column is a failure. Each cell says what it did to the lock. Select a cell to " +
@@ -109,13 +110,20 @@ func english() map[string]string {
 		"remarks.left.1":  "1 more reason is in the JSON report.",
 		"remarks.left.n":  "{n} more reasons are in the JSON report.",
 		"remark.left":     "{n} in all",
-		"no-reason":       "no reason is known",
-		"all-tried":       "Every failure was tried at every place where it exists.",
-		"no-time.1":       "There was no time for 1 cell or pair.",
-		"no-time.n":       "There was no time for {n} cells and pairs.",
-		"pairs":           "Two failures together",
-		"pairs.tried.1":   "1 pair was tried.",
-		"pairs.tried.n":   "{n} pairs were tried.",
+		"blind":           "What these runs cannot show",
+		"blind.lease": "Work that is short here and longer than its lease in production. Only the failures " +
+			"paused and lease over end a lease.",
+		"blind.work": "Work that a client does without the lock, and without asking the server. A check of " +
+			"your own sees it: an assertion, or --invariant.",
+		"blind.validity": "Whether a client compares the time of its votes with the lease. A RedLock that never " +
+			"does looks fine.",
+		"no-reason":     "no reason is known",
+		"all-tried":     "Every failure was tried at every place where it exists.",
+		"no-time.1":     "There was no time for 1 cell or pair.",
+		"no-time.n":     "There was no time for {n} cells and pairs.",
+		"pairs":         "Two failures together",
+		"pairs.tried.1": "1 pair was tried.",
+		"pairs.tried.n": "{n} pairs were tried.",
 		"nothing-means": "That no failure broke it does not prove that it is right. Two failures together," +
 			" a place that the program did not reach, and a failure that is no column here " +
 			"may still break it.",

@@ -60,18 +60,23 @@ func file(name string) string {
 
 // WriteHTML writes a report to a file that only its owner may read. It replaces an older report, and
 // refuses to replace any other file.
-func WriteHTML(path string, r *explore.Report, lang string) (err error) {
+func WriteHTML(path string, r *explore.Report, lang string) error {
 	var text bytes.Buffer
 	if err := HTML(&text, r, lang); err != nil {
 		return err
 	}
-	mine, err := reserve(path)
+	return replace(path, signature, text.Bytes())
+}
+
+// replace writes a file that only its owner may read. A file that is there has to begin with the signature.
+func replace(path, signature string, text []byte) error {
+	mine, err := reserve(path, signature)
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".explore-*.html") // mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), ".explore-*") // mode 0600
 	if err == nil {
-		_, err = f.Write(text.Bytes())
+		_, err = f.Write(text)
 		if closed := f.Close(); err == nil {
 			err = closed
 		}
@@ -89,7 +94,7 @@ func WriteHTML(path string, r *explore.Report, lang string) (err error) {
 }
 
 // reserve creates the file if there is none, and reports whether it did. Else the file has to be a report.
-func reserve(path string) (created bool, err error) {
+func reserve(path, signature string) (created bool, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		return true, f.Close()
