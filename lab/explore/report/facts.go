@@ -285,6 +285,15 @@ func (l language) reasons(r *explore.Report, mark explore.Mark) (all []reason) {
 	return all
 }
 
+// blind returns the keys of what no run can show.
+func blind(r *explore.Report) []string {
+	all := []string{"blind.lease", "blind.work"}
+	if r.Masters > 1 {
+		all = append(all, "blind.validity")
+	}
+	return all
+}
+
 // impossible reports whether a cell was not tried because its failure does not exist at its place.
 func impossible(why string) bool {
 	return slices.Contains([]string{"a message is not a request", "a request is not a message",

@@ -38,6 +38,7 @@ func Text(w io.Writer, r *explore.Report, lang string, files ...string) error {
 		t.line("", "\n"+l.count("mistakes.left", more))
 	}
 	t.remarks()
+	t.blind()
 	t.end(files)
 	_, err = w.Write(t.b.Bytes())
 	return err
@@ -282,6 +283,14 @@ func (t *text) remarks() {
 	}
 	if t.r.Untried > 0 {
 		t.line("  ", t.count("no-time", t.r.Untried))
+	}
+}
+
+// blind writes what no run can show.
+func (t *text) blind() {
+	t.line("", "\n"+t.say("blind"))
+	for _, key := range blind(t.r) {
+		t.line("  ", t.say(key))
 	}
 }
 

@@ -104,6 +104,15 @@ func TestTheTextSaysWhichTimeIsMeant(t *testing.T) {
 	require.Contains(t, textOf(t, sample(t), "en"), "\nIt took 44.1 s. The runs of the program add up to 42.5 s: it comp")
 }
 
+func TestTheReportSaysWhatNoRunCanShow(t *testing.T) {
+	r := sample(t)
+	const validity = "A RedLock that never does looks fine."
+	require.NotContains(t, textOf(t, r, "en"), validity)
+	r.Masters = 3
+	require.Contains(t, textOf(t, r, "en"), validity)
+	present(t, validity, htmlOf(t, r, "en"))
+}
+
 func TestColumnsWithoutATrialAreRemarksOnly(t *testing.T) {
 	text := textOf(t, sample(t), "en")
 	require.NotContains(t, text, "master gone    ")

@@ -44,6 +44,7 @@ type view struct {
 	Remarks                 []viewMark
 	RemarksLeft, Impossible both
 	Pairs, NoTime           both
+	Blind                   []both // what no run can show
 	Rerun                   string
 }
 
@@ -167,6 +168,9 @@ func (p *writer) view() view {
 	v.Seal = seals[v.Verdict]
 	if v.Seal == "" {
 		v.Seal = v.Verdict // a mark of the same name
+	}
+	for _, key := range blind(r) {
+		v.Blind = append(v.Blind, p.say(key))
 	}
 	p.head(&v)
 	p.matrix(&v)
