@@ -44,7 +44,7 @@ func help(h Harm) (reason, fix string) {
 		return "a client waits for a message that does not come, and its wait has no timeout",
 			"give the wait a timeout that is no longer than the TTL of the lock, and try for the lock again after it"
 	case NeverEnds:
-		return "a client waits without a timeout",
+		return "a reply or a message does not come, and a client waits for it without a timeout",
 			"give each reply a timeout (the client's socket timeout), and each wait for a message one as well"
 	case CheckFails:
 		return "", "take an error or a lost reply for a lock that is not held, and end the work before the lease ends"

@@ -293,7 +293,7 @@ func chineseOf() map[string]string {
 			"give the wait a timeout that is no longer than the TTL of the lock, and try for the lock again after it",
 			"给等待设一个不超过锁的过期时间的超时，时间到了就再试一次加锁",
 		},
-		{"a client waits without a timeout", "有个客户端在等，而且没有超时"},
+		{"a reply or a message does not come, and a client waits for it without a timeout", "回复或者消息没有来，客户端还在等，又没有超时"},
 		{
 			"give each reply a timeout (the client's socket timeout), and each wait for a message one as well",
 			"等每个回复都要有超时（客户端的 socket timeout），等消息也一样",

@@ -79,9 +79,11 @@ func (d *driver) end(p *program) error {
 	}
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have ended
 	<-p.over
-	d.mu.Lock()
-	d.cpu += p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
-	d.mu.Unlock()
+	if state := p.cmd.ProcessState; state != nil { // Wait knows it
+		d.mu.Lock()
+		d.cpu += state.UserTime() + state.SystemTime()
+		d.mu.Unlock()
+	}
 	for left := orphans.Marked(p.mark); len(left) > 0; left = orphans.Marked(p.mark) { // one may be just being made
 		for _, pid := range left {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
