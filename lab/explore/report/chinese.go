@@ -106,7 +106,6 @@ func chinese() map[string]string {
 		"remarks.left.n":  "还有 {n} 个原因，见 JSON 报告。",
 		"remark.left":     "共 {n} 个",
 		"blind":           "这些运行看不出什么",
-		"blind.lease":     "在这里很短、在生产环境里比租约更长的工作。只有“长时间停顿”“租约刚到期”和“时钟跳跃”会让租约到期。",
 		"blind.work":      "客户端没有锁、也不问服务器就做的工作。您自己的检查能看到：断言，或者 --invariant。",
 		"blind.validity":  "客户端有没有拿投票用掉的时间和租约比较。从不比较的红锁看起来也是正常的。",
 		"no-reason":       "没有说明原因",

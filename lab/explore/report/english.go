@@ -111,8 +111,6 @@ func english() map[string]string {
 		"remarks.left.n":  "{n} more reasons are in the JSON report.",
 		"remark.left":     "{n} in all",
 		"blind":           "What these runs cannot show",
-		"blind.lease": "Work that is short here and longer than its lease in production. Only the failures paused, " +
-			"lease over and clock jumps end a lease.",
 		"blind.work": "Work that a client does without the lock, and without asking the server. A check of " +
 			"your own sees it: an assertion, or --invariant.",
 		"blind.validity": "Whether a client compares the time of its votes with the lease. A RedLock that never " +

@@ -287,7 +287,7 @@ func (l language) reasons(r *explore.Report, mark explore.Mark) (all []reason) {
 
 // blind returns the keys of what no run can show.
 func blind(r *explore.Report) []string {
-	all := []string{"blind.lease", "blind.work"}
+	all := []string{"blind.work"}
 	if r.Masters > 1 {
 		all = append(all, "blind.validity")
 	}
