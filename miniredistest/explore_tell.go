@@ -13,14 +13,14 @@ import (
 	"github.com/miniredisd/miniredisd/lab/explore/report"
 )
 
-// mostTold is how many findings the message of a test has. The page has all.
+// mostTold is how many mistakes the message of a test has. The page has all.
 const mostTold = 3
 
 // tell fails the test if a failure breaks a lock. loops are recordings of the first findings.
 func tell(t testing.TB, r *explore.Report, loops [][]byte) {
 	t.Helper()
 	what := fmt.Sprintf("%d failures at %d places in %d trials", len(r.Faults), len(r.Points), r.Trials)
-	found := findings(r)
+	found := report.Mistakes(r)
 	if len(found) == 0 {
 		if r.OutOfTime && r.Untried > 0 {
 			t.Logf("Explore broke no lock, but %d trials are left. The option Budget gives it more time", r.Untried)
@@ -35,8 +35,11 @@ func tell(t testing.TB, r *explore.Report, loops [][]byte) {
 		ways = fmt.Sprintf("%d ways", len(found))
 	}
 	fmt.Fprintf(&b, "Explore broke a lock in %s: %s\n", ways, what)
-	for _, f := range found[:min(len(found), mostTold)] {
-		b.WriteString("\n" + told(f))
+	for _, all := range found[:min(len(found), mostTold)] {
+		b.WriteString("\n" + told(all[0]))
+		if more := len(all) - 1; more > 0 {
+			fmt.Fprintf(&b, "  %d more of the failures show the same mistake.\n", more)
+		}
 	}
 	if more := len(found) - mostTold; more > 0 {
 		fmt.Fprintf(&b, "\n%d more are in the report.\n", more)
@@ -48,27 +51,10 @@ func tell(t testing.TB, r *explore.Report, loops [][]byte) {
 	t.Errorf("%s\n%s", b.String(), files)
 }
 
-// findings returns what broke, each cause once: first what broke with a failure only.
+// findings returns one finding of each mistake: the one that the message tells.
 func findings(r *explore.Report) (all []*explore.Finding) {
-	seen := map[*explore.Finding]bool{}
-	add := func(mark explore.Mark, c explore.Cell) {
-		if c.Mark == mark && c.Finding != nil && !seen[c.Finding] {
-			seen[c.Finding] = true
-			all = append(all, c.Finding)
-		}
-	}
-	if r.Itself != nil {
-		all = append(all, r.Itself)
-	}
-	for _, mark := range []explore.Mark{explore.Broken, explore.ByItself, explore.Hangs} {
-		for _, row := range r.Cells {
-			for _, c := range row {
-				add(mark, c)
-			}
-		}
-		for _, p := range r.Pairs {
-			add(mark, p.Cell)
-		}
+	for _, m := range report.Mistakes(r) {
+		all = append(all, m[0])
 	}
 	return all
 }

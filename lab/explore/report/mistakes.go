@@ -99,6 +99,19 @@ func (m *mistake) sum() {
 	}
 }
 
+// Mistakes returns the findings of a report, those of one mistake together: first what breaks without a failure, then
+// the worst. Of each mistake the finding that takes least to make again comes first.
+func Mistakes(r *explore.Report) (all [][]*explore.Finding) {
+	for _, m := range mistakes(r) {
+		var findings []*explore.Finding
+		for _, f := range m.facts {
+			findings = append(findings, f.Finding)
+		}
+		all = append(all, findings)
+	}
+	return all
+}
+
 // factsOf returns the findings of mistakes, in their order.
 func factsOf(all []mistake) (facts []fact) {
 	for _, m := range all {
