@@ -231,18 +231,7 @@ func (f *exploreFlags) explore(out, errs io.Writer) (int, error) {
 	if ctx.Err() != nil {
 		err = errors.New("a signal has ended it")
 	}
-	if f.xml != "" {
-		err = errors.Join(err, report.WriteJUnit(f.xml, func(w io.Writer) error {
-			if err != nil {
-				return report.JUnitError(w, f.Program, err, f.lang)
-			}
-			return report.JUnit(w, r, f.lang)
-		}))
-	}
-	if err != nil {
-		return exploreWrong, err
-	}
-	if err := f.print(out, r); err != nil {
+	if err := errors.Join(err, f.writeXML(r, err), f.print(out, r, err)); err != nil {
 		return exploreWrong, err
 	}
 	return exploreCode(r), nil
@@ -303,17 +292,32 @@ func exploreCode(r *explore.Report) int {
 	return exploreSafe
 }
 
-// print writes the report.
-func (f *exploreFlags) print(out io.Writer, r *explore.Report) error {
+// writeXML writes the report for CI systems, or why there is none.
+func (f *exploreFlags) writeXML(r *explore.Report, failed error) error {
+	if f.xml == "" {
+		return nil
+	}
+	return report.WriteJUnit(f.xml, func(w io.Writer) error {
+		if failed != nil {
+			return report.JUnitError(w, f.Program, failed, f.lang)
+		}
+		return report.JUnit(w, r, f.lang)
+	})
+}
+
+// print writes the report, if there is one. It prints it even if the page cannot be written: it took long to make.
+func (f *exploreFlags) print(out io.Writer, r *explore.Report, failed error) (err error) {
+	if failed != nil {
+		return nil
+	}
 	var files []string
 	if f.html != "" {
-		if err := report.WriteHTML(f.html, r, f.lang); err != nil {
-			return err
+		if err = report.WriteHTML(f.html, r, f.lang); err == nil {
+			files = append(files, f.html)
 		}
-		files = append(files, f.html)
 	}
 	if f.json {
-		return report.JSON(out, r)
+		return errors.Join(err, report.JSON(out, r))
 	}
-	return report.Text(out, r, f.lang, files...)
+	return errors.Join(err, report.Text(out, r, f.lang, files...))
 }

@@ -102,6 +102,14 @@ func TestExploreFindsAndReportsALockForEver(t *testing.T) {
 	text, err := os.ReadFile(xml)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "<failure ")
+	foreign := filepath.Join(dir, "foreign")
+	require.NoError(t, os.WriteFile(foreign, []byte("mine"), 0o600))
+	for _, option := range []string{"--html", "--junit"} {
+		p = start(t, "miniredisd", "", "explore", "--fault", "request-lost", option, foreign, "--", os.Args[0])
+		require.Equal(t, exploreWrong, p.exit())
+		require.Contains(t, p.errs.String(), "is no report of miniredisd explore")
+		require.Contains(t, p.out.String(), "nobody can ever take lock:o again", "the report is not lost")
+	}
 	p = start(t, "miniredisd", "", "explore", "--fault", "request-lost", "--json", "--", os.Args[0])
 	require.Equal(t, exploreBroken, p.exit(), p.errs.String())
 	require.True(t, json.Valid([]byte(p.out.String())))
