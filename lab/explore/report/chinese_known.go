@@ -51,6 +51,8 @@ func patterns() []pattern {
 		{regexp.MustCompile(`^it breaks by itself, (\d+) of (\d+)$`), "不加故障也会坏，$2 次里坏了 $1 次"},
 		{regexp.MustCompile(`^it happened again in only (\d+) of (\d+) runs with the fault, and in none without: (.*)$`),
 			"加故障再运行 $2 次，只出现了 $1 次，不加故障一次也没有：$3"},
+		{regexp.MustCompile(`^it happened again in only (\d+) of (\d+) runs with the fault, and in none without$`),
+			"加故障再运行 $2 次，只出现了 $1 次，不加故障一次也没有"},
 		{regexp.MustCompile(`^exit status (\d+)$`), "程序以退出码 $1 结束"},
 	}
 	for _, p := range words.Patterns() {

@@ -245,6 +245,9 @@ type reason struct {
 	where []string // the failures, or the places, each once
 }
 
+// rarely stands in the reason of a cell whose failure did harm too seldom to count, before what it did.
+const rarely = ", and in none without"
+
 // reasons groups the cells of a mark by why they have it, the most frequent reason first. It is about the
 // marks that need a reason.
 func (l language) reasons(r *explore.Report, mark explore.Mark) (all []reason) {
@@ -253,11 +256,15 @@ func (l language) reasons(r *explore.Report, mark explore.Mark) (all []reason) {
 		if c.Mark != mark || impossible(c.Why) {
 			return
 		}
-		i, found := at[c.Why]
+		why := c.Why
+		if before, _, rare := strings.Cut(why, rarely+": "); rare { // the sentence of each cell is another one
+			why = before + rarely
+		}
+		i, found := at[why]
 		if !found {
 			i = len(all)
-			at[c.Why] = i
-			all = append(all, reason{mark: mark, why: c.Why})
+			at[why] = i
+			all = append(all, reason{mark: mark, why: why})
 		}
 		all[i].count++
 		for _, s := range strikes {

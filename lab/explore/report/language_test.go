@@ -181,6 +181,11 @@ func TestFailuresThatDoNotExistAtAPlaceAreKnown(t *testing.T) {
 	require.Equal(t, 4, n, "package explore gives other reasons")
 }
 
+func TestTheReasonOfASeldomHarmIsKnown(t *testing.T) {
+	said := stringsOf(t, filepath.Join("..", "..", "explore"), "close")
+	require.True(t, slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, rarely+": ") }), "%v", said)
+}
+
 func TestSentencesWithPartsAreTranslated(t *testing.T) {
 	l, err := languageOf("zh")
 	require.NoError(t, err)

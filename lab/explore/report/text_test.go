@@ -104,6 +104,17 @@ func TestTheTextSaysWhichTimeIsMeant(t *testing.T) {
 	require.Contains(t, textOf(t, sample(t), "en"), "\nIt took 44.1 s. The runs of the program add up to 42.5 s: it comp")
 }
 
+func TestWhatHappensSeldomIsOneReason(t *testing.T) {
+	r := sample(t)
+	for i, harm := range []string{"nobody can take it", "two hold it"} {
+		r.Cells[i][3] = explore.Cell{Mark: explore.Undecided,
+			Why: "it happened again in only 1 of 5 runs with the fault, and in none without: " + harm}
+	}
+	require.Contains(t, textOf(t, r, "en"), "\n  undecided, 2:  it happened again in only 1 of 5 runs with the fault, "+
+		"and in none without (worker-1, 1st request:")
+	require.Contains(t, textOf(t, r, "zh"), "2：  加故障再运行 5 次，只出现了 1 次，不加故障一次也没有（")
+}
+
 func TestTheReportSaysWhatNoRunCanShow(t *testing.T) {
 	r := sample(t)
 	const validity = "A RedLock that never does looks fine."
