@@ -32,7 +32,8 @@ func mistakes(r *explore.Report) (all []mistake) {
 	seen := map[*explore.Finding]bool{}
 	add := func(c explore.Cell) {
 		f := c.Finding
-		if f == nil || seen[f] || c.Mark == explore.ByItself && f != r.Itself || f.Of > 0 && f.With+f.Without == 0 {
+		never := f != nil && f != r.Itself && (c.Mark == explore.ByItself || f.Of > 0 && f.With+f.Without == 0)
+		if f == nil || seen[f] || never {
 			return
 		}
 		seen[f] = true

@@ -89,6 +89,7 @@ func TestWhatBreaksByItselfIsSaidOnceAndFirst(t *testing.T) {
 	text := textOf(t, r, "en")
 	require.Contains(t, text, "Mistake 1 of 1, BREAKS BY ITSELF: it needs no failure to break")
 	require.Equal(t, 1, strings.Count(text, "two hold it."))
+	require.Less(t, strings.Index(text, "two hold it."), strings.Index(text, "The marks"))
 	page := htmlOf(t, r, "en")
 	require.Equal(t, 1, strings.Count(page, `<details class="finding `))
 	absent(t, `<a href="#f2"`, page)

@@ -30,9 +30,16 @@ func Text(w io.Writer, r *explore.Report, lang string, files ...string) error {
 	}
 	t := &text{language: l, r: r, mistakes: mistakes(r)}
 	t.head()
+	told := 0
+	if r.Itself != nil { // what follows proves less
+		t.mistake(1, t.mistakes[0])
+		told = 1
+	}
 	t.matrix()
 	for i, m := range t.mistakes[:min(len(t.mistakes), mostTextual)] {
-		t.mistake(i+1, m)
+		if i >= told {
+			t.mistake(i+1, m)
+		}
 	}
 	if more := len(t.mistakes) - mostTextual; more > 0 {
 		t.line("", "\n"+l.count("mistakes.left", more))
