@@ -101,7 +101,7 @@ func chinese() map[string]string {
 		"impossible.1":    "有 1 个格子的故障在它的位置上不存在。",
 		"impossible.n":    "有 {n} 个格子的故障在它们的位置上不存在。",
 		"more":            "另外 {n} 个",
-		"list":            "、",
+		"list":            "；",
 		"remarks.left.1":  "还有 1 个原因，见 JSON 报告。",
 		"remarks.left.n":  "还有 {n} 个原因，见 JSON 报告。",
 		"remark.left":     "共 {n} 个",

@@ -106,7 +106,7 @@ func english() map[string]string {
 		"impossible.1":    "1 cell is of a failure that does not exist at its place.",
 		"impossible.n":    "{n} cells are of failures that do not exist at their places.",
 		"more":            "{n} more",
-		"list":            ", ",
+		"list":            "; ",
 		"remarks.left.1":  "1 more reason is in the JSON report.",
 		"remarks.left.n":  "{n} more reasons are in the JSON report.",
 		"remark.left":     "{n} in all",
