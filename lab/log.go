@@ -31,6 +31,7 @@ type Entry struct {
 	Seq     int64    `json:"seq"`
 	Time    int64    `json:"time"`              // unix ms of the lab's clock
 	Mono    int64    `json:"mono"`              // real us (CLOCK_MONOTONIC, shared by the masters); in exports only
+	Came    int64    `json:"came,omitempty"`    // as Mono: when a request came that had to wait; 0 for others
 	Client  int64    `json:"client"`            // 0 if no client caused it
 	Request int64    `json:"request,omitempty"` // with replicas: its number on the connection, from 1
 	Name    string   `json:"name"`              // of the client

@@ -122,3 +122,26 @@ func TestAnExportIsTheJSONOfTheHistory(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), text)
 }
+
+// The log has a command that waits where it is answered. Explore numbers it where it came.
+func TestTheExportSaysWhenARequestThatWaitedHasCome(t *testing.T) {
+	t.Parallel()
+	addr, admin := startLab(t)
+	admin.Do("LAB", "LOG", "WATCH", "*")
+	waits := redistest.Dial(t, addr)
+	require.NoError(t, waits.Send(resp.AppendRequest(nil, "BLPOP", "k", "0")))
+	waitForField(admin, "blocked_clients", "1")
+	admin.Do("SET", "other", "v")
+	admin.Do("RPUSH", "k", "v")
+	require.Len(t, waits.Read().Elems, 2)
+	waits.Do("GET", "other")
+	var h lab.History
+	require.NoError(t, json.Unmarshal([]byte(admin.Do("LAB", "LOG", "EXPORT").Str), &h))
+	require.Len(t, h.Entries, 4)
+	for _, e := range h.Entries {
+		require.Equal(t, e.Cmd[0] == "BLPOP", e.Came > 0, e.Cmd)
+		if e.Came > 0 {
+			require.Less(t, e.Came, h.Entries[0].Mono)
+		}
+	}
+}

@@ -212,6 +212,9 @@ func (l *State) newEntry(by *command.Session, event string) lab.Entry {
 	if by != nil {
 		e.Client, e.Name, e.DB = by.ID, lab.Printable(by.Name), by.DB
 		l.numbered(&e, by, by.Commands)
+		if by.Index >= 0 {
+			e.Came = Of(l.Clients.Order[by.Index]).came
+		}
 	}
 	return e
 }

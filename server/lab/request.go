@@ -31,6 +31,7 @@ import (
 // doWithFaults is Executor.Do, with the fault of a rule that fires for the request.
 func (l *State) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
 	c := l.Clients.Order[by.Index]
+	Of(c).came = 0
 	if l.armed || Of(c).Fault != nil {
 		mark := len(w.Buf)
 		if l.beforeRequest(c, args) {
@@ -39,6 +40,9 @@ func (l *State) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer)
 		l.afterRequest(c, mark)
 	} else {
 		l.Ex.Do(by, args, w)
+	}
+	if by.Hold == command.Blocked {
+		Of(c).came = monotonic()
 	}
 	if len(l.partitions) > 0 {
 		l.setMuted(c) // the request may have changed its name

@@ -67,6 +67,7 @@ type labClient struct {
 	gate    int64  // the last byte of the stream that it gets, with LAB REPLICATION HOLD
 	keysAt  int64  // ns, by Clock.Timeline: while it is withheld, it gets its keys then, with LAB REPLICATION LAG
 	logged  int64  // its last request that has an entry in the log, with replicas
+	came    int64  // us, by CLOCK_MONOTONIC: its request came then, and waits; 0 for none
 	control bool   // it has used LAB: what happens to other clients must not keep it from undoing that
 }
 
