@@ -314,7 +314,7 @@ func (of *played) outcome() explore.Outcome {
 	if of.stood != "" {
 		o.Unknown = "the test stood still: a goroutine was in state " + of.stood
 	}
-	o.Histories = of.histories
+	o.Histories, o.Ends = of.histories, of.ends
 	o.TTL = func(master, db int, key string) int64 {
 		if ttl, there := of.ttls[place{master, db, key}]; there {
 			return ttl

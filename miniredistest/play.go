@@ -3,6 +3,7 @@ package miniredistest
 import (
 	"cmp"
 	"context"
+	"crypto/sha1"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -38,8 +39,9 @@ type play struct {
 type played struct {
 	histories []lab.History
 	ttls      map[place]int64
-	failures  []string // of assertions, and panics
-	errors    []string // that workers returned
+	ends      map[string]string // what the keys of database 0 hold
+	failures  []string          // of assertions, and panics
+	errors    []string          // that workers returned
 	output    string
 	skipped   bool
 	hung      []string // the workers that had not ended in time
@@ -262,7 +264,7 @@ func (t *Trial) leave() {
 // look takes the histories and the keys of all masters.
 func (of *played) look(masters Masters) {
 	of.histories = exports(masters)
-	of.ttls = map[place]int64{}
+	of.ttls, of.ends = map[place]int64{}, map[string]string{}
 	for i, s := range masters {
 		dbs := map[int]bool{0: true}
 		for _, e := range of.histories[i].Entries {
@@ -273,6 +275,9 @@ func (of *played) look(masters Masters) {
 			for _, key := range keys.Elems {
 				ttl, _ := s.DB(db).Try("PTTL", key.Str)
 				of.ttls[place{i + 1, db, key.Str}] = ttl.Int
+				if dump, _ := s.DB(db).Try("DUMP", key.Str); db == 0 {
+					of.ends[lab.Printable(key.Str)] += fmt.Sprintf("%x", sha1.Sum([]byte(dump.Str)))
+				}
 			}
 		}
 		if of.hung != nil {

@@ -46,14 +46,15 @@ failure at one request. It finds the server by REDIS_URL, REDIS_HOST and REDIS_P
 --strict            locks that are left behind count as broken; also lose the keys and move the clock of one server
 --seed N            decides the order of the pairs
 --patience TIME     how much longer than without a failure the program may take; 5s without it
---jobs N            trials at a time; 1 without it
+--jobs N            trials at a time; without it as many as there are processors, if two runs of the program stand each
+                    other, and 1 with --invariant or --port
 --json              print the report as JSON
 --html FILE         write the report as a page
 --junit FILE        write the report as XML for CI systems; --junit-xml, as pytest calls it, is the same
 --lang en|zh
 
-Exit codes: 0 all tried and no lock broken, 1 broken, 2 could not run, 3 not broken and some cells are undecided,
-4 not broken and the time was over before all was tried.
+Exit codes: 0 all tried and no lock broken, 1 broken, 2 could not run, 3 not broken and some cells are undecided or
+not judged, or a place was never reached, 4 not broken and the time was over before all was tried.
 `
 
 // The exit codes of explore.
@@ -132,7 +133,7 @@ func (f *exploreFlags) flags() *flag.FlagSet {
 	flags.BoolVar(&f.Strict, "strict", false, "")
 	flags.Uint64Var(&f.Seed, "seed", 1, "")
 	flags.DurationVar(&f.Patience, "patience", 5*time.Second, "")
-	flags.IntVar(&f.Jobs, "jobs", 1, "")
+	flags.IntVar(&f.Jobs, "jobs", 0, "")
 	flags.BoolVar(&f.json, "json", false, "")
 	flags.StringVar(&f.html, "html", "", "")
 	flags.StringVar(&f.xml, "junit", "", "")
@@ -179,7 +180,7 @@ func (f *exploreFlags) check() error {
 		return fmt.Errorf("--lab-disk expects %s, not '%s'", strings.Join(explore.Fsyncs(), ", "), f.Disk)
 	case f.Port < 0 || f.Port+f.Masters > 65536:
 		return fmt.Errorf("--port is from 1 to 65535, not %d", f.Port)
-	case f.Jobs < 1 || f.Jobs > 64:
+	case f.Jobs < 0 || f.Jobs > 64:
 		return fmt.Errorf("--jobs is from 1 to 64, not %d", f.Jobs)
 	case f.Port > 0 && f.Jobs > 1:
 		return errors.New("--jobs does not go with --port: each trial has a server of its own")
@@ -226,6 +227,7 @@ func (f *exploreFlags) explore(out, errs io.Writer) (int, error) {
 		f.Progress = func(p trials.Progress) { fmt.Fprintf(errs, "\r\x1b[K%s", progressLine(p)) }
 		clearLine = func() { fmt.Fprint(errs, "\r\x1b[K") }
 	}
+	f.Finds = f.Invariant == "" // its command may look at what all runs share
 	r, err := trials.Run(ctx, f.Options)
 	clearLine()
 	if ctx.Err() != nil {
@@ -286,7 +288,7 @@ func exploreCode(r *explore.Report) int {
 		return exploreBroken
 	case r.OutOfTime:
 		return exploreOutOfTime
-	case marks[explore.Undecided] > 0:
+	case marks[explore.Undecided]+marks[explore.NotJudged]+r.Unreached() > 0:
 		return exploreUndecided
 	}
 	return exploreSafe

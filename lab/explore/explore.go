@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/command"
 )
 
 // Explorer decides what to run next, and what the runs have shown. It is a state machine: it starts no
@@ -14,7 +16,9 @@ type Explorer struct {
 	report Report
 	faults []fault
 	points []point
-	locks  []string // their globs; the first one that matches a key is its lock
+	locks  []string                    // their globs; the first one that matches a key is its lock
+	names  map[string]bool             // of clients: those that come in each baseline
+	rows   map[string]*command.Command // by their names, without subcommands
 	err    error
 
 	next    int // ID of the next trial
@@ -24,9 +28,11 @@ type Explorer struct {
 	over    bool             // no further trials but those that confirm something
 
 	base  baselines
-	plan  []Strike // single faults, in order
-	tries map[Strike]int
-	pairs []Pair // planned
+	plan  []Strike       // single faults, in order
+	tries map[Strike]int // in which the request did not come
+	looks map[Strike]int // in which a lock ended with another value
+	reach []reach        // by point
+	pairs []Pair         // planned
 	open  []*proof
 
 	halves map[int]int  // by trial: the pair whose half it is, as an index into Report.Pairs
@@ -37,6 +43,9 @@ type Explorer struct {
 	planned bool // the pairs are planned
 }
 
+// reach is how often the request of a point has come, and how often it has not.
+type reach struct{ hits, misses int }
+
 // heldAt is where a trial holds a client.
 type heldAt struct {
 	trial, strike int
@@ -45,7 +54,7 @@ type heldAt struct {
 // New returns an Explorer.
 func New(opt Options) *Explorer {
 	opt.Masters = max(opt.Masters, 1)
-	e := &Explorer{opt: opt, faults: faults(), running: map[int]Trial{}, tries: map[Strike]int{},
+	e := &Explorer{opt: opt, faults: faults(), running: map[int]Trial{}, tries: map[Strike]int{}, looks: map[Strike]int{},
 		halves: map[int]int{}, alone: map[int]bool{}, passed: map[heldAt]int64{}}
 	e.report = Report{Program: opt.Program, InTest: opt.InTest, Seed: opt.Seed, Masters: opt.Masters,
 		Server: opt.Server()}
@@ -55,6 +64,10 @@ func New(opt Options) *Explorer {
 	})
 	for _, f := range e.faults {
 		e.report.Faults = append(e.report.Faults, f.Fault)
+	}
+	e.rows = map[string]*command.Command{}
+	for _, cmd := range command.NewCommands().All() {
+		e.rows[cmd.Name] = cmd
 	}
 	e.base.left = map[string]bool{}
 	e.add(Baseline)

@@ -127,6 +127,8 @@ func (e *Explorer) excuse(f *fault, p *point) string {
 		return "a message is not a request"
 	case f.message != p.Message:
 		return "a request is not a message"
+	case p.repeats && !p.Writes && !p.Message && !e.opt.Strict:
+		return "it repeats the two requests before it, and nobody has changed the key between them"
 	case f.several && e.opt.Masters == 1:
 		return "it needs several masters"
 	case f.alone && e.opt.Masters == 1 && !e.opt.Strict:

@@ -33,7 +33,8 @@ func (e *Explorer) judge(t Trial, o Outcome) ruling {
 		fired, hit := e.hits(ruleName(i), s, o.Histories)
 		j.r.struck, j.r.fired = j.r.struck && hit, j.r.fired || fired
 	}
-	rules := []func() bool{j.verdict, j.unsafe, j.forEver, j.hangs, j.missed, j.undecided, j.left, j.failed}
+	rules := []func() bool{j.verdict, j.unsafe, j.forEver, j.hangs, j.missed, j.undecided, j.left, j.failed,
+		j.differs, j.stopped}
 	for _, decides := range rules {
 		if decides() {
 			return j.r
@@ -51,7 +52,7 @@ func (e *Explorer) hits(rule string, s Strike, histories []lab.History) (fired, 
 			continue
 		}
 		name := en.Cmd[0]
-		same := strings.EqualFold(name, p.Command) || scripts(name) && scripts(p.Command)
+		same := strings.EqualFold(name, p.Command) || scripts(name) && scripts(p.Command) && !e.faults[s.Fault].bySHA
 		return true, same || p.Message || p.Command == "EXEC"
 	}
 	return false, false
@@ -135,7 +136,8 @@ func (j *judgement) holders(v verdict.Violation) []string {
 
 // nameOf returns how points name the client of a step.
 func (e *Explorer) nameOf(s holders.Step, histories []lab.History) string {
-	for _, sn := range e.look(histories) {
+	all, _ := e.look(histories)
+	for _, sn := range all {
 		if sn.client == s.Client && sn.Master == max(s.Master, 1) {
 			return e.nameOfPoint(sn)
 		}
@@ -224,7 +226,7 @@ func (j *judgement) missed() bool {
 	if j.r.struck {
 		return false
 	}
-	j.r.mark, j.r.why = Undecided, notCome
+	j.r.mark, j.r.why = NotReached, notCome
 	return true
 }
 

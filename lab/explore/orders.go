@@ -29,6 +29,9 @@ func (e *Explorer) orders(strikes []Strike) (orders []Order, holds []Hold) {
 	}
 	for i, s := range strikes {
 		orders = append(orders, e.strike(i, s))
+		if len(strikes) == 1 {
+			orders = append(orders, e.turns(s)...)
+		}
 		if e.faults[s.Fault].deed != byRule {
 			holds = append(holds, Hold{e.points[s.Point].Master, ruleName(i)})
 		}
@@ -57,21 +60,70 @@ func words(line string, more ...string) []string {
 func (e *Explorer) strike(i int, s Strike) Order {
 	p, f := &e.points[s.Point], &e.faults[s.Fault]
 	rule := words("FAULT ADD " + ruleName(i))
-	if p.Message {
+	order, n := p.order, p.N
+	switch {
+	case p.Message:
 		rule = append(rule, "CMD", p.Command)
+	case !p.byKind && e.tries[s] == 0 || p.Command == "EXEC":
+	case p.script != "":
+		rule = append(rule, "SCRIPT", p.script)
+		order, n = p.kindOrder, p.kindN
+	default:
+		rule = append(rule, "CMD", strings.ToLower(p.Command))
+		order, n = p.kindOrder, p.kindN
 	}
-	rule = append(rule, "KEY", p.glob)
-	order := p.order
+	if p.glob != "" {
+		rule = append(rule, "KEY", p.glob)
+	}
 	if p.named {
 		rule = append(rule, "CLIENT", nameGlob(p.Client))
 		order = 1
 	}
-	rule = append(rule, "ORDER", strconv.Itoa(order), "NTH", strconv.Itoa(p.N))
+	rule = append(rule, "ORDER", strconv.Itoa(order), "NTH", strconv.Itoa(n))
 	if f.deed == pause {
 		rule = append(rule, "TIMES", "1000000") // all later requests as well, until the rule goes
 	}
 	return Order{p.Master, append(append(rule, "ACTION"), f.action...)}
 }
+
+// turns returns the rules that let workers come in another order, for a place whose request did not come. In the second
+// try the client of the place comes last, and the others stay long; in the third it comes first.
+func (e *Explorer) turns(s Strike) (orders []Order) {
+	p, try := &e.points[s.Point], e.tries[s]
+	if try == 0 || p.Message || p.glob == "" {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, q := range e.points {
+		if q.Message || q.glob != p.glob || q.Master != p.Master || known[q.Client] {
+			continue
+		}
+		known[q.Client] = true
+		rule := words(fmt.Sprintf("FAULT ADD %s%d KEY", slows, len(known)), p.glob)
+		if q.named {
+			rule = append(rule, "CLIENT", nameGlob(q.Client))
+		}
+		order := q.order
+		if q.named {
+			order = 1
+		}
+		rule = append(rule, "ORDER", strconv.Itoa(order))
+		own := q.Client == p.Client
+		switch {
+		case own == (try == 1):
+			rule = append(rule, "TIMES", "1")
+		case own:
+			continue
+		default:
+			rule = append(rule, "NTH", "2")
+		}
+		orders = append(orders, Order{p.Master, append(rule, "ACTION", "DELAY-EXEC", "50")})
+	}
+	return orders
+}
+
+// slows begins the names of the rules that make requests late.
+const slows = "explore-slow-"
 
 // nameGlob returns the glob of a client's name. Digits alone would be an id.
 func nameGlob(name string) string {

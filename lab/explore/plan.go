@@ -8,6 +8,7 @@ import (
 
 // planSingles lists all single faults: first those that have found most, at the requests that change something.
 func (e *Explorer) planSingles() {
+	e.reach = make([]reach, len(e.points))
 	for i := range e.points {
 		for j := range e.faults {
 			c := &e.report.Cells[i][j]
@@ -75,8 +76,34 @@ func (e *Explorer) promise(s Strike) int {
 	switch e.report.Cells[s.Point][s.Fault].Mark {
 	case LeftBehind:
 		return n
-	case Noticed:
+	case Noticed, Stopped:
 		return n + 1
 	}
 	return n + 2
+}
+
+// again plans a trial once more if it shows too little: its request did not come, or a lock ended with another value,
+// which may be chance.
+func (e *Explorer) again(s Strike, r ruling) bool {
+	at, tries := &e.reach[s.Point], e.tries
+	if r.struck {
+		at.hits++
+	} else {
+		at.misses++
+	}
+	switch {
+	case !r.struck && tries[s]+1 < mostTries && !e.neverCame(s.Point):
+	case r.mark == NotJudged && e.looks[s] < mostLooks:
+		tries = e.looks
+	default:
+		return false
+	}
+	tries[s]++
+	e.plan = append(e.plan, s)
+	return true
+}
+
+// neverCame reports whether enough trials have waited for a request in vain.
+func (e *Explorer) neverCame(point int) bool {
+	return e.reach[point].hits == 0 && e.reach[point].misses >= mostMisses
 }

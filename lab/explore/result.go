@@ -28,7 +28,10 @@ const (
 	NotTried   Mark = iota
 	Fine            // nothing is different
 	Noticed         // the program reported an error and no lock is broken
+	Stopped         // a worker sent fewer requests than in every run without the fault, and nobody reported an error
 	LeftBehind      // nobody holds the lock, and it stays taken until its lease ends
+	NotReached      // the request did not come in any of the tries
+	NotJudged       // the lock ends with another value than without the fault, and nobody can say whether that is right
 	Undecided       // the log cannot tell
 	Hangs           // the program did not end in time
 	ByItself        // broken, but also without the fault
@@ -111,6 +114,7 @@ type Report struct {
 	Baselines int      // runs without a fault
 	Trials    int      // runs with a fault, without confirmations
 	Confirms  int      // runs that confirmed findings
+	Notes     []string // what these trials cannot show
 	Untried   int      // cells and pairs for which there was no time
 	OutOfTime bool
 
@@ -118,4 +122,19 @@ type Report struct {
 	Took time.Duration // all runs together
 	Wall time.Duration // from the first run to the end of the last; 0 if nobody knows
 	CPU  time.Duration // processor time of the program and of the children that it waited for; 0 if nobody knows
+}
+
+// Unreached returns how many places no trial has reached.
+func (r *Report) Unreached() (n int) {
+	for _, row := range r.Cells {
+		missing, reached := false, false
+		for _, c := range row {
+			missing = missing || c.Mark == NotReached
+			reached = reached || c.Mark != NotReached && c.Mark != NotTried
+		}
+		if missing && !reached {
+			n++
+		}
+	}
+	return n
 }

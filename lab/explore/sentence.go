@@ -122,6 +122,11 @@ func (e *Explorer) commands(t Trial, histories []lab.History) (lines []string) {
 	for i, s := range t.Strikes {
 		lines = append(lines, at(e.strike(i, s)))
 	}
+	for _, s := range t.Strikes[:min(len(t.Strikes), 2-len(t.Strikes))] {
+		for _, o := range e.turns(s) {
+			lines = append(lines, at(o))
+		}
+	}
 	for i, s := range t.Strikes {
 		p, f := &e.points[s.Point], &e.faults[s.Fault]
 		if f.deed == byRule {

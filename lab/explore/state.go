@@ -9,9 +9,11 @@ import (
 // Several numbers of trials.
 const (
 	baselineRuns = 3
-	confirmRuns  = 5 // with the failure, and as many without
-	hangRuns     = 1 // the same for a program that hangs: that takes long
-	mostTries    = 3 // of a trial whose point did not come
+	confirmRuns  = 5             // with the failure, and at least as many without in all
+	hangRuns     = 1             // the same for a program that hangs: that takes long
+	mostTries    = 3             // of a trial whose point did not come, each in another order of the workers
+	mostMisses   = 2 * mostTries // of a point that has never come
+	mostLooks    = 2             // more, at a lock that ends with another value
 )
 
 const notCome = "the request did not come: the program did something else"
@@ -20,8 +22,10 @@ const notCome = "the request did not come: the program did something else"
 type baselines struct {
 	runs    []Outcome
 	longest time.Duration
-	left    map[string]bool // globs of locks that exist after a run
-	clean   int             // runs without a fault that broke nothing, of all kinds
+	left    map[string]bool     // globs of locks that exist after a run
+	least   map[string]tally    // of each worker
+	ends    []map[string]string // what is left under each glob
+	clean   int                 // runs without a fault that broke nothing, of all kinds
 	broke   int
 }
 
@@ -36,8 +40,10 @@ type proof struct {
 	mark    Mark
 	finding *Finding
 	of      int
+	clean   int // runs without the fault that are needed: all that are over count
 	with    int // trials that are over
 	without int
+	missed  int          // trials in which the request did not come
 	ids     map[int]bool // its trials
 	settle  func(mark Mark, why string, f *Finding)
 }
@@ -50,7 +56,7 @@ func (e *Explorer) add(kind Kind, strikes ...Strike) int {
 		t.Master = e.points[strikes[0].Point].Master
 	}
 	if len(e.points) > 0 {
-		t.Limit = e.limit()
+		t.Usual, t.Limit = e.base.longest, e.limit()
 	}
 	t.Orders, t.Holds = e.orders(strikes)
 	e.ready = append(e.ready, t)
@@ -76,6 +82,11 @@ func (e *Explorer) refill() {
 	case len(e.plan) > 0:
 		s := e.plan[0]
 		e.plan = e.plan[1:]
+		if e.neverCame(s.Point) {
+			e.settle([]Strike{s}, Cell{Mark: NotReached, Why: notCome})
+			e.refill()
+			return
+		}
 		e.add(Single, s)
 	case !e.opt.Pairs || !e.planned && len(e.running) > 0:
 		return // the pairs depend on what runs
@@ -131,6 +142,7 @@ func (e *Explorer) baseline(t Trial, o Outcome) {
 	if e.err = e.findPoints(); e.err != nil {
 		return
 	}
+	e.noteLeases()
 	for _, run := range e.base.runs {
 		e.keepLeft(run)
 		e.plain(t, run)
@@ -164,6 +176,10 @@ func (e *Explorer) unfit(o Outcome) error {
 // plain judges a run without a fault.
 func (e *Explorer) plain(t Trial, o Outcome) {
 	r := e.judge(t, o)
+	e.keepLeast(o)
+	if o.Ends != nil {
+		e.base.ends = append(e.base.ends, e.end(o))
+	}
 	if r.mark < Broken {
 		e.base.clean++
 		e.showItself()
@@ -227,6 +243,11 @@ func (e *Explorer) confirm(t Trial, r ruling) {
 		if !p.ids[t.ID] {
 			continue
 		}
+		if !r.struck && p.missed < p.of { // it shows nothing
+			p.missed++
+			p.ids[e.add(With, p.finding.Strikes...)] = true
+			continue
+		}
 		p.with++
 		if r.mark == Broken || r.mark == Hangs && p.mark == Hangs {
 			p.finding.With++
@@ -241,11 +262,13 @@ func (e *Explorer) prove(r ruling, settle func(Mark, string, *Finding)) {
 	if r.mark == Hangs {
 		p.of = hangRuns
 	}
-	p.finding.Of = p.of
+	p.finding.Of, p.clean = p.of, max(p.of-e.base.clean, 1)
 	later := e.ready
 	e.ready = nil
 	for range p.of {
 		p.ids[e.add(With, p.finding.Strikes...)] = true
+	}
+	for range p.clean {
 		p.ids[e.add(Without)] = true
 	}
 	e.ready = append(e.ready, later...)
@@ -254,7 +277,7 @@ func (e *Explorer) prove(r ruling, settle func(Mark, string, *Finding)) {
 
 // close settles a finding whose trials are over.
 func (e *Explorer) close(p *proof) {
-	if p.with < p.of || p.without < p.of {
+	if p.with < p.of || p.without < p.clean {
 		return
 	}
 	e.open = slices.DeleteFunc(e.open, func(other *proof) bool { return other == p })
@@ -279,12 +302,9 @@ func (e *Explorer) tried(t Trial, r ruling) {
 		e.keepItself(r.finding)
 	}
 	if !r.struck { // another request got the fault
-		r.mark, r.why, r.finding = Undecided, notCome, nil
+		r.mark, r.why, r.finding = NotReached, notCome, nil
 	}
-	again := t.Kind == Single && !e.points[t.Strikes[0].Point].Unstable
-	if !r.struck && again && e.tries[t.Strikes[0]]+1 < mostTries {
-		e.tries[t.Strikes[0]]++
-		e.plan = append(e.plan, t.Strikes[0])
+	if t.Kind == Single && e.again(t.Strikes[0], r) {
 		return
 	}
 	settle := func(mark Mark, why string, f *Finding) { e.settle(t.Strikes, Cell{mark, why, f}) }

@@ -84,6 +84,7 @@ type Trial struct {
 	Master  int // that the first fault strikes, from 1
 	Orders  []Order
 	Holds   []Hold
+	Usual   time.Duration // that the program takes without a fault, at most; 0 if nobody knows yet
 	Limit   time.Duration // 0 for the driver's own limit: nobody knows yet how long the program takes
 }
 
@@ -119,13 +120,14 @@ type Act struct {
 // over: before the orders of Overdue.
 type Outcome struct {
 	Scene
-	Took    time.Duration // of the program
-	Unknown string        // why the run shows nothing; "" if it shows something
-	Failed  string        // why the program failed: "exit status 1", or an assertion; "" if it did not
-	Hung    bool          // it was not over in time
-	Woke    bool          // it hung, and then ended after the orders of Overdue
-	Waiting int           // of a program that hung: channels and elements that its connections wait for
-	Output  string        // the last lines that it printed
-	Unsafe  string        // what the test or --invariant says about work without the lock; "" for nothing
-	Loop    func() []byte // returns the recording for the glass loop; nil if there is none
+	Took    time.Duration     // of the program
+	Unknown string            // why the run shows nothing; "" if it shows something
+	Failed  string            // why the program failed: "exit status 1", or an assertion; "" if it did not
+	Hung    bool              // it was not over in time
+	Woke    bool              // it hung, and then ended after the orders of Overdue
+	Waiting int               // of a program that hung: channels and elements that its connections wait for
+	Output  string            // the last lines that it printed
+	Ends    map[string]string // what each key of database 0 held at the end, shortened; nil if nobody knows
+	Unsafe  string            // what the test or --invariant says about work without the lock; "" for nothing
+	Loop    func() []byte     // returns the recording for the glass loop; nil if there is none
 }

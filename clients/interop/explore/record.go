@@ -69,6 +69,7 @@ const (
 
 func word(m explore.Mark) string {
 	return map[explore.Mark]string{explore.Fine: "fine", explore.Noticed: noticed, explore.LeftBehind: "left behind",
+		explore.Stopped: "stopped", explore.NotReached: "not reached", explore.NotJudged: "not judged",
 		explore.Undecided: "undecided", explore.Hangs: hangs, explore.ByItself: "breaks by itself",
 		explore.Broken: broken}[m]
 }

@@ -46,7 +46,7 @@ func arrows() map[string][]string {
 			"resp", "internal/orphans", "lab/explore", "lab/explore/report", "lab/explore/trials"},
 		"internal/freeport": {},
 		"internal/orphans":  {"golang.org/x/sys/unix"},
-		"lab/explore":       {"lab", "lab/doctor", "lab/holders", "lab/verdict", "lab/words", "store"},
+		"lab/explore":       {"command", "lab", "lab/doctor", "lab/holders", "lab/verdict", "lab/words", "store"},
 		"lab/explore/report": {"lab", "lab/explore", "lab/explore/report/clean", "lab/explore/report/paste",
 			"lab/holders", "lab/words"},
 		"lab/explore/report/clean": {"internal/config", "lab"},

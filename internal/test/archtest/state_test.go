@@ -203,6 +203,7 @@ func starters() map[string]string {
 		"course/grade.start":                    "waits for the end of the student's program",
 		"lab/explore/trials.after":              "counts the steps of a limit",
 		"lab/explore/trials.ask":                "runs a test that another process has",
+		"lab/explore/trials.findJobs":           "two runs side by side",
 		"lab/explore/trials.loop":               "one for each trial that runs",
 		"lab/explore/trials.run":                "waits until a rule holds a client",
 		"lab/explore/trials.start":              "waits for the end of the program",

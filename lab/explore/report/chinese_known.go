@@ -53,6 +53,11 @@ func patterns() []pattern {
 			"加故障再运行 $2 次，只出现了 $1 次，不加故障一次也没有：$3"},
 		{regexp.MustCompile(`^it happened again in only (\d+) of (\d+) runs with the fault, and in none without$`),
 			"加故障再运行 $2 次，只出现了 $1 次，不加故障一次也没有"},
+		{regexp.MustCompile(`^nothing comes after (.*)$`), "$1 之后什么也没有来"},
+		{regexp.MustCompile(`^no lease of (.*) ended by itself: it is (\S+ s) long, nobody renewed it, and the work ` +
+			`was shorter; the lab's clock does not run with the work, so work that takes longer than the lease was not tried$`),
+			"$1 的租约没有一次自己到期：租约长 $2，没有人续期，而工作更短；实验室的时钟不随工作走，所以没有试过比租约更长的工作"},
+		{regexp.MustCompile(`^(.*) ends with another value than without the failure$`), "$1 最后的值和不加故障时不同"},
 		{regexp.MustCompile(`^exit status (\d+)$`), "程序以退出码 $1 结束"},
 	}
 	for _, p := range words.Patterns() {
@@ -329,6 +334,9 @@ func chineseOf() map[string]string {
 		{"with appendfsync no the server leaves the fsync to the system", "appendfsync 为 no 时，服务器把 fsync 交给操作系统"},
 		{"nobody asked for it", "没有人要求试它"},
 		{"the program breaks without a fault", "不加故障，程序也会坏"},
+		{"nothing comes at all", "什么请求也没有来"},
+		{"it repeats the two requests before it, and nobody has changed the key between them",
+			"它重复前两个请求，其间没有人改过这个键"},
 		{"the request did not come: the program did something else", "这个请求没有出现：程序做了别的事"},
 		{"the log had no room for all commands", "记录里放不下所有命令"},
 		{"the program went on when the leases ended", "租约到期以后，程序才继续运行"},

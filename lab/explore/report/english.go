@@ -122,6 +122,7 @@ func english() map[string]string {
 		"pairs":         "Two failures together",
 		"pairs.tried.1": "1 pair was tried.",
 		"pairs.tried.n": "{n} pairs were tried.",
+		"note":          "not shown",
 		"nothing-means": "That no failure broke it does not prove that it is right. Two failures together," +
 			" a place that the program did not reach, and a failure that is no column here " +
 			"may still break it.",
@@ -146,6 +147,9 @@ func english() map[string]string {
 		"mark.left-behind": "left behind",
 		"mark.noticed":     "noticed",
 		"mark.fine":        "fine",
+		"mark.stopped":     "stopped",
+		"mark.not-reached": "not reached",
+		"mark.not-judged":  "not judged",
 		"mark.not-tried":   "not tried",
 
 		"means.broken":      "The failure breaks the lock, and without it the lock never breaks.",
@@ -155,7 +159,11 @@ func english() map[string]string {
 		"means.left-behind": "Nobody holds the lock, and it stays taken until its lease ends.",
 		"means.noticed":     "The program got an error, and no lock is broken. That is good.",
 		"means.fine":        "Nothing was different.",
-		"means.not-tried":   "There was no run for it.",
+		"means.stopped":     "A worker sent less than it always does without the failure, and nobody reported an error.",
+		"means.not-reached": "The request did not come, in several orders of the workers.",
+		"means.not-judged": "The lock ends with another value than without the failure. " +
+			"Only a check of your own can say whether that is right.",
+		"means.not-tried": "There was no run for it.",
 
 		"verdict.broken.1":       "1 mistake breaks the lock",
 		"verdict.broken.n":       "{n} mistakes break the lock",
@@ -171,6 +179,11 @@ func english() map[string]string {
 			"and never without the failure.",
 		"verdict.some.text": "Each is one failure at one place, or two together. It broke the lock in at least half " +
 			"of the runs that confirmed it, and never without the failure.",
+		"verdict.not-judged": "No failure broke the lock, and some cells are not judged",
+		"verdict.not-judged.text": "Some failures change the value that a lock ends with. Explore cannot say " +
+			"whether that is right: let --invariant check it.",
+		"verdict.not-reached":      "No failure broke the lock, and some places were not reached",
+		"verdict.not-reached.text": "Some requests came in a run without a failure, and in no run with one.",
 		"verdict.by-itself.text": "It breaks without a failure, too: the program has a race of its own. Mend that " +
 			"first.",
 		"verdict.hangs.text": "No lock is broken. But a client that waits without a timeout keeps everybody " +

@@ -55,6 +55,8 @@ const (
 	verdictHangs     = "hangs"
 	verdictOutOfTime = "out-of-time"
 	verdictUndecided = "undecided"
+	verdictNotJudged = "not-judged"
+	verdictMissed    = "not-reached"
 	verdictNoTrial   = "nothing-tried"
 	verdictNotBroken = "nothing-broken"
 )
@@ -78,6 +80,10 @@ func verdictOf(r *explore.Report) string {
 		return verdictOutOfTime
 	case n[explore.Undecided] > 0:
 		return verdictUndecided
+	case n[explore.NotJudged] > 0:
+		return verdictNotJudged
+	case r.Unreached() > 0:
+		return verdictMissed
 	case all == 0:
 		return verdictNoTrial
 	}
@@ -243,6 +249,11 @@ type reason struct {
 	why   string
 	count int
 	where []string // the failures, or the places, each once
+}
+
+// reasoned returns the marks whose reasons a report lists.
+func reasoned() []explore.Mark {
+	return []explore.Mark{explore.NotTried, explore.NotReached, explore.Undecided, explore.NotJudged, explore.Stopped}
 }
 
 // rarely stands in the reason of a cell whose failure did harm too seldom to count, before what it did.

@@ -40,8 +40,9 @@ type jsonReport struct {
 	Faults    []jsonFault    `json:"faults"`
 	Cells     [][]jsonCell   `json:"cells"` // a row for each point, in it one cell for each fault
 	Pairs     []jsonPair     `json:"pairs"`
-	Findings  []jsonFinding  `json:"findings"` // those of a mistake follow each other, the worst mistake first
-	Mistakes  []jsonMistake  `json:"mistakes"` // in the order of their findings
+	Findings  []jsonFinding  `json:"findings"`        // those of a mistake follow each other, the worst mistake first
+	Mistakes  []jsonMistake  `json:"mistakes"`        // in the order of their findings
+	Notes     []string       `json:"notes,omitempty"` // what these trials cannot show
 }
 
 type jsonPoint struct {
@@ -62,7 +63,7 @@ type jsonFault struct {
 }
 
 type jsonCell struct {
-	Mark    string `json:"mark"` // broken, by-itself, hangs, undecided, left-behind, noticed, fine, not-tried
+	Mark    string `json:"mark"` // one of marks
 	Why     string `json:"why,omitempty"`
 	Finding *int   `json:"finding,omitempty"` // index into findings
 }
@@ -157,7 +158,8 @@ func reportOf(r *explore.Report) jsonReport {
 		Masters: r.Masters, Server: r.Server, Baselines: r.Baselines, Trials: r.Trials, Confirms: r.Confirms,
 		Untried:   r.Untried,
 		OutOfTime: r.OutOfTime, Counts: map[string]int{}, Points: []jsonPoint{}, Faults: []jsonFault{},
-		Cells: [][]jsonCell{}, Pairs: []jsonPair{}, Findings: []jsonFinding{}, Mistakes: mistakesJSON(groups),
+		Notes: cleanAll(r.Notes), Cells: [][]jsonCell{}, Pairs: []jsonPair{}, Findings: []jsonFinding{},
+		Mistakes: mistakesJSON(groups),
 	}
 	n := counts(r)
 	for _, m := range marks() {

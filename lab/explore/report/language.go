@@ -100,6 +100,7 @@ func (l language) translate(s string) (text string, same bool) {
 func word(m explore.Mark) string {
 	words := [...]string{
 		explore.NotTried: "not-tried", explore.Fine: "fine", explore.Noticed: "noticed",
+		explore.Stopped: "stopped", explore.NotReached: "not-reached", explore.NotJudged: "not-judged",
 		explore.LeftBehind: "left-behind", explore.Undecided: "undecided", explore.Hangs: "hangs",
 		explore.ByItself: "by-itself", explore.Broken: "broken",
 	}
@@ -112,15 +113,16 @@ func word(m explore.Mark) string {
 // glyph returns the mark of a cell on a terminal: a character of one column in every font.
 func glyph(m explore.Mark) string {
 	return map[string]string{
-		"not-tried": "-", "fine": ".", "noticed": "n", "left-behind": "l", "undecided": "?", "hangs": "h",
+		"not-tried": "-", "fine": ".", "noticed": "n", "stopped": "s", "left-behind": "l", "not-reached": "o",
+		"not-judged": "j", "undecided": "?", "hangs": "h",
 		"by-itself": "i", "broken": "X",
 	}[word(m)]
 }
 
 // marks returns all marks, the worst first.
 func marks() []explore.Mark {
-	return []explore.Mark{explore.Broken, explore.ByItself, explore.Hangs, explore.Undecided, explore.LeftBehind,
-		explore.Noticed, explore.Fine, explore.NotTried}
+	return []explore.Mark{explore.Broken, explore.ByItself, explore.Hangs, explore.Undecided, explore.NotJudged,
+		explore.LeftBehind, explore.Stopped, explore.Noticed, explore.Fine, explore.NotReached, explore.NotTried}
 }
 
 // harm returns the word of a harm in JSON.

@@ -53,6 +53,7 @@ func TestEachMarkAndHarmAndVerdictHasItsTexts(t *testing.T) {
 		}
 		for _, v := range []string{
 			verdictByItself, verdictHangs, verdictOutOfTime, verdictUndecided, verdictNoTrial, verdictNotBroken,
+			verdictNotJudged, verdictMissed,
 		} {
 			require.NotEmpty(t, l.say("verdict."+v))
 			require.NotEmpty(t, l.say("verdict."+v+".text"))
@@ -192,7 +193,12 @@ func TestSentencesWithPartsAreTranslated(t *testing.T) {
 	for english, chinese := range map[string]string{
 		"it is the same as request lost: the request changes nothing": "和“请求丢失”一样：这个请求什么也没有改变",
 		"lock:a is free again when its lease ends":                    "租约到期以后，lock:a 又可以拿到",
-		"it breaks by itself, 2 of 30":                                "不加故障也会坏，30 次里坏了 2 次",
+		"nothing comes after a's second SET":                          "a's second SET 之后什么也没有来",
+		"sem:x ends with another value than without the failure":      "sem:x 最后的值和不加故障时不同",
+		"no lease of lock:a ended by itself: it is 30 s long, nobody renewed it, and the work was shorter; the lab's " +
+			"clock does not run with the work, so work that takes longer than the lease was not tried": "lock:a 的租约" +
+			"没有一次自己到期：租约长 30 s，没有人续期，而工作更短；实验室的时钟不随工作走，所以没有试过比租约更长的工作",
+		"it breaks by itself, 2 of 30": "不加故障也会坏，30 次里坏了 2 次",
 	} {
 		text, translated := l.translate(english)
 		require.True(t, translated)

@@ -263,7 +263,7 @@ func (t *text) details(f fact) {
 func (t *text) remarks() {
 	t.line("", "\n"+t.say("remarks"))
 	none := true
-	for _, m := range []explore.Mark{explore.NotTried, explore.Undecided} {
+	for _, m := range reasoned() {
 		all := t.reasons(t.r, m)
 		for _, reason := range all[:min(len(all), mostWhys)] {
 			none = false
@@ -287,6 +287,10 @@ func (t *text) remarks() {
 	}
 	if len(t.r.Pairs) > 0 {
 		t.line("  ", t.count("pairs.tried", len(t.r.Pairs)))
+	}
+	for _, note := range t.r.Notes {
+		said, _ := t.translate(note)
+		t.labelled(t.label("note"), clean.Sentence(said))
 	}
 	if t.r.Untried > 0 {
 		t.line("  ", t.count("no-time", t.r.Untried))

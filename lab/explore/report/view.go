@@ -44,6 +44,7 @@ type view struct {
 	Remarks                 []viewMark
 	RemarksLeft, Impossible both
 	Pairs, NoTime           both
+	Notes                   []both
 	Blind                   []both // what no run can show
 	Rerun                   string
 }
@@ -286,7 +287,7 @@ func (p *writer) marks(v *view) {
 				Means: p.say("means." + word(m)), Count: n[m]})
 		}
 	}
-	for _, m := range []explore.Mark{explore.NotTried, explore.Undecided} {
+	for _, m := range reasoned() {
 		all, there := p.here.reasons(p.r, m), p.there.reasons(p.r, m)
 		left += max(len(all)-mostWhys, 0)
 		for i, reason := range all[:min(len(all), mostWhys)] {
@@ -299,4 +300,7 @@ func (p *writer) marks(v *view) {
 		}
 	}
 	v.RemarksLeft, v.Impossible = p.count("remarks.left", left), p.count("impossible", impossibles(p.r))
+	for _, note := range p.r.Notes {
+		v.Notes = append(v.Notes, p.translated(note))
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/miniredisd/miniredisd/internal/orphans"
@@ -18,8 +20,9 @@ type Options struct {
 	Invariant string        // a command for the shell, run after each trial; "" for none
 	Port      int           // of the first server; 0 for a free one
 	Dialect   string        // of the servers; "" for the default
-	Budget    time.Duration // real time; 0 for no end
-	Jobs      int           // trials at a time, at least 1
+	Budget    time.Duration // real time in which the program gets a processor; 0 for no end
+	Jobs      int           // trials at a time; 0 for 1, or as many as Finds finds
+	Finds     bool          // without Jobs, as many as there are processors, if the program stands that
 	Quiet     time.Duration // without a request for so long, clients have gone on as far as they can; 0 for 200 ms
 	Progress  func(Progress)
 
@@ -58,6 +61,7 @@ type driver struct {
 	orphans  *orphans.Orphans // nil if they cannot be found
 	began    time.Time
 	played   int
+	still    atomic.Int64 // ns in which the machine had no processor for the program
 }
 
 // Run explores a program. The error says why it could not.
@@ -84,38 +88,102 @@ func Run(ctx context.Context, o Options) (*explore.Report, error) {
 	return r, d.explorer.Err()
 }
 
-// loop plays trials until none is left.
+// ended is a trial that is over.
+type ended struct {
+	id  int
+	err error
+}
+
+// loop plays trials until none is left. A trial that takes much longer than usual mostly waits for the end of a time.
+// So it leaves its place to another one.
 func (d *driver) loop(whole context.Context) (err error) {
 	ctx, cancel := context.WithCancel(whole)
 	defer cancel()
-	results := make(chan error)
-	running := 0
+	results, waits := make(chan ended), make(chan int, mostTrials)
+	running, busy := 0, map[int]bool{}
 	for {
-		for err == nil && ctx.Err() == nil && running < max(d.Jobs, 1) {
+		for err == nil && ctx.Err() == nil && len(busy) < max(d.Jobs, 1) && running < d.most() {
 			t, ok := d.next()
 			if !ok {
 				break
 			}
+			if d.Finds && d.Jobs == 0 && t.Kind != explore.Baseline {
+				err = d.findJobs(ctx, t)
+			}
 			running++
-			go func() { results <- d.play(ctx, t) }()
+			busy[t.ID] = true
+			if t.Usual > 0 {
+				time.AfterFunc(2*t.Usual, func() { waits <- t.ID })
+			}
+			go func() { results <- ended{t.ID, d.play(ctx, t)} }()
 		}
 		if running == 0 {
 			return cmp.Or(whole.Err(), err)
 		}
-		if failed := <-results; failed != nil {
-			err = cmp.Or(err, failed) // the others are its consequence
-			cancel()
+		select {
+		case id := <-waits:
+			delete(busy, id)
+		case r := <-results:
+			if r.err != nil {
+				err = cmp.Or(err, r.err) // the others are its consequence
+				cancel()
+			}
+			running--
+			delete(busy, r.id)
+			d.played++
 		}
-		running--
-		d.played++
 	}
 }
+
+// mostTrials bounds the trials that run at once.
+const mostTrials = 256
+
+// most returns how many trials may run, with those that wait. A program that may have to be alone is alone.
+func (d *driver) most() int {
+	if d.Jobs <= 1 {
+		return 1
+	}
+	return min(4*d.Jobs, mostTrials)
+}
+
+// findJobs finds out whether the program stands it that several of it run at once: they may need the same file, or the
+// same port. It plays two runs without a fault side by side.
+func (d *driver) findJobs(ctx context.Context, like explore.Trial) error {
+	d.Jobs = 2
+	type shown struct {
+		explore.Outcome
+		err error
+	}
+	results := make(chan shown)
+	for range d.Jobs {
+		go func() {
+			var s shown
+			t := explore.Trial{Kind: explore.Baseline, Master: 1, Limit: like.Limit}
+			s.err = d.show(ctx, t, func(o explore.Outcome) { s.Outcome = o })
+			results <- s
+		}()
+	}
+	var err error
+	jobs := max(runtime.NumCPU(), 1)
+	for range d.Jobs {
+		s := <-results
+		err = cmp.Or(err, s.err)
+		if s.Hung || s.Failed != "" {
+			jobs = 1
+		}
+	}
+	d.Jobs = jobs
+	return err
+}
+
+// passed returns how long the run has taken, without the time in which the machine stood still.
+func (d *driver) passed() time.Duration { return time.Since(d.began) - time.Duration(d.still.Load()) }
 
 // next returns the next trial.
 func (d *driver) next() (explore.Trial, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.Budget > 0 && time.Since(d.began) > d.Budget {
+	if d.Budget > 0 && d.passed() > d.Budget {
 		d.explorer.TimeIsOver()
 	}
 	t, ok := d.explorer.Next()

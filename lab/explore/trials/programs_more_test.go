@@ -88,3 +88,16 @@ func slowly(c *owner, token string) {
 		}
 	})
 }
+
+// alone fails if another one of its kind runs.
+func alone() {
+	path := os.Getenv("ALONE")
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		os.Exit(1)
+	}
+	inTurn()
+	time.Sleep(time.Second) // the other one starts meanwhile
+	_ = f.Close()
+	_ = os.Remove(path)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -67,6 +68,12 @@ func programs() map[string]func() {
 		"never":    func() { _, _ = (&client{}).do("SETNX", "lock:o", "x"); time.Sleep(time.Hour) },
 		"prints":   func() { prints() },
 		"forks":    forks,
+		"alone":    alone,
+		"spins": func() {
+			for {
+				runtime.Gosched()
+			}
+		},
 		"shutdown": func() { _, _ = (&client{}).do("SHUTDOWN", "NOSAVE") },
 	}
 }

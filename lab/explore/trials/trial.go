@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/course/stage"
-	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
@@ -27,8 +25,17 @@ type trial struct {
 	pauses  chan func()       // see Task
 }
 
-// play runs a trial on servers of its own.
+// play runs a trial, and tells the explorer what it has shown.
 func (d *driver) play(ctx context.Context, t explore.Trial) error {
+	return d.show(ctx, t, func(o explore.Outcome) {
+		d.mu.Lock()
+		d.explorer.Done(t, o)
+		d.mu.Unlock()
+	})
+}
+
+// show runs a trial on servers of its own. done is called while they still run.
+func (d *driver) show(ctx context.Context, t explore.Trial, done func(explore.Outcome)) error {
 	args := append([]string{"--masters", strconv.Itoa(max(d.Masters, 1))}, d.Server()...)
 	if d.Port > 0 {
 		args = append(args, "--port", strconv.Itoa(d.Port))
@@ -49,9 +56,7 @@ func (d *driver) play(ctx context.Context, t explore.Trial) error {
 		pauses: make(chan func(), len(t.Holds))}
 	o, err := p.run()
 	if err == nil && ctx.Err() == nil {
-		d.mu.Lock()
-		d.explorer.Done(t, o)
-		d.mu.Unlock()
+		done(o)
 	}
 	cancel() // ends the waits for rules
 	switch {
@@ -143,7 +148,7 @@ func (t *trial) await(h explore.Hold) {
 // wait waits for the end of the program, and acts when a rule holds a client. It reports whether the program is
 // over in time.
 func (t *trial) wait(limit time.Duration) (over bool, err error) {
-	late := t.after(limit)
+	late := t.after(limit, t.lost)
 	for {
 		select {
 		case <-t.program.over:
@@ -161,22 +166,33 @@ func (t *trial) wait(limit time.Duration) (over bool, err error) {
 }
 
 // after returns a channel that is closed after some time. It waits in many short steps. On a busy machine each step
-// takes longer, and so does the program: it is not late because it gets no processor.
-func (t *trial) after(limit time.Duration) <-chan struct{} {
-	const steps = 100
-	over := make(chan struct{})
+// takes longer, and so does the program: it is not late because it gets no processor. So that time does not count, up
+// to a bound. lost gets it.
+func (t *trial) after(limit time.Duration, lost func(time.Duration)) <-chan struct{} {
+	const steps, mostStill = 100, 20
+	over, still, given := make(chan struct{}), standstillOf(t.program), time.Duration(0)
 	go func() {
 		defer close(over)
-		for range steps {
+		for left, step := limit, limit/steps; left > 0; left -= step {
+			began := time.Now()
 			select {
-			case <-time.After(limit / steps):
+			case <-time.After(step):
 			case <-t.ctx.Done():
 				return
 			}
+			passed := time.Since(began)
+			waited := still.took()
+			if given < mostStill*limit {
+				left, given = left+min(waited, step), given+min(waited, step)
+			}
+			lost(max(min(waited, passed), passed-step))
 		}
 	}()
 	return over
 }
+
+// lost notes that the machine stood still for the program.
+func (t *trial) lost(still time.Duration) { t.still.Add(int64(still) / int64(max(t.Jobs, 1))) }
 
 // act plays the fault of a rule that holds a client.
 func (t *trial) act(h explore.Hold) error {
@@ -209,7 +225,7 @@ func (t *trial) pause() {
 	case <-over:
 	case <-t.program.over:
 	case <-t.ctx.Done():
-	case <-t.after(t.limit()):
+	case <-t.after(t.limit(), func(time.Duration) {}):
 	}
 }
 
@@ -224,9 +240,13 @@ const (
 // watch waits until another client has the lock, or no client sends anything, or the program is over. It counts steps
 // for the reason that after has.
 func (t *trial) watch(rule string) error {
-	last, quiet := "", cmp.Or(t.Quiet, quietFor)
+	const look = 20 // steps between two looks at the machine
+	last, quiet, still := "", cmp.Or(t.Quiet, quietFor), standstillOf(t.program)
 	most := int((quiet + quietMost) / quietStep)
-	for n, since := 0, 0; n < most && n-since < int(quiet/quietStep); n++ {
+	for all, n, since := 0, 0, 0; all < look*most && n < most && n-since < int(quiet/quietStep); n++ {
+		if all++; all%look == 0 {
+			n -= min(int(still.took()/quietStep), look)
+		}
 		newest, err := t.newest()
 		if err != nil {
 			return err
@@ -264,7 +284,11 @@ func (t *trial) newest() (string, error) {
 
 // look notes the state of the servers, and lets a program go on that only waits for the end of a lease.
 func (t *trial) look(o *explore.Outcome) (err error) {
-	if o.Scene, err = t.scene(); err != nil || !o.Hung {
+	if o.Scene, err = t.scene(); err != nil {
+		return err
+	}
+	if !o.Hung {
+		o.Ends, err = t.ends()
 		return err
 	}
 	t.mu.Lock()
@@ -282,64 +306,6 @@ func (t *trial) look(o *explore.Outcome) (err error) {
 	}
 	o.Waiting, err = t.waiting()
 	return err
-}
-
-// waiting counts what clients wait for: channels with a receiver, patterns, and clients in a blocking command.
-func (t *trial) waiting() (n int, err error) {
-	for i := range t.servers.Addrs {
-		for _, words := range [][]string{{"PUBSUB", "CHANNELS"}, {"PUBSUB", "SHARDCHANNELS"}, {"PUBSUB", "NUMPAT"}} {
-			v, err := t.servers.Do(t.ctx, i+1, words...)
-			if err != nil {
-				return n, err
-			}
-			n += len(v.Elems) + int(v.Int)
-		}
-		v, err := t.servers.Do(t.ctx, i+1, "INFO", "clients")
-		if err != nil {
-			return n, err
-		}
-		_, blocked, _ := strings.Cut(v.Str, "blocked_clients:")
-		blocked, _, _ = strings.Cut(blocked, "\r")
-		more, err := strconv.Atoi(blocked)
-		if err != nil {
-			return n, err
-		}
-		n += more
-	}
-	return n, nil
-}
-
-// scene returns the state of the servers. The TTL of a key is the one at the first time that it is asked for.
-func (t *trial) scene() (s explore.Scene, err error) {
-	for n := range t.servers.Addrs {
-		v, err := t.servers.Lab(t.ctx, n+1, "LOG", "EXPORT")
-		if err != nil {
-			return s, err
-		}
-		var h lab.History
-		if err := json.Unmarshal([]byte(v.Str), &h); err != nil {
-			return s, err
-		}
-		s.Histories = append(s.Histories, h)
-	}
-	type place struct {
-		master, db int
-		key        string
-	}
-	known := map[place]int64{}
-	s.TTL = func(master, db int, key string) int64 {
-		at := place{master, db, key}
-		if ms, ok := known[at]; ok {
-			return ms
-		}
-		v, err := t.servers.Do(t.ctx, master, explore.AskTTL(db, key)...)
-		known[at] = v.Int
-		if err != nil {
-			known[at] = -2
-		}
-		return known[at]
-	}
-	return s, nil
 }
 
 // loop returns what gives the recording of the master that the first fault strikes.
@@ -374,7 +340,7 @@ func (t *trial) check(o *explore.Outcome) error {
 	case <-p.over:
 		state = p.failed
 	case <-t.ctx.Done():
-	case <-t.after(t.limit()):
+	case <-t.after(t.limit(), func(time.Duration) {}):
 	}
 	err = t.driver.end(p)
 	if state != "" {
