@@ -32,6 +32,21 @@ func TestEachTryHasAnotherOrderOfTheWorkers(t *testing.T) {
 		"LAB FAULT ADD explore-slow-1 KEY lock:o CLIENT a ORDER 1 TIMES 1 ACTION DELAY-EXEC 50"}, turns)
 }
 
+// A place that has not come in any order is left, and not tried with each failure again.
+func TestAPlaceThatNeverComesIsLeft(t *testing.T) {
+	trials := 0
+	e := exploreWorld(t, Options{}, func(tr Trial) Outcome {
+		if tr.Kind == Single && strings.Contains(fmt.Sprint(tr.Orders), "KEY lock:o CLIENT b ORDER 1 NTH 1") {
+			trials++
+			return outcome(nil, takes, deletes)
+		}
+		return plain(&tr)
+	})
+	require.Equal(t, mostMisses, trials)
+	require.Equal(t, 1, e.Report().Unreached())
+	require.Zero(t, e.Report().Untried)
+}
+
 // The number of polls differs in each run. The release behind them is the same place in all of them.
 func TestAPlaceBehindPollsIsTheSameInEachRun(t *testing.T) {
 	run := 0

@@ -99,7 +99,7 @@ func (e *Explorer) again(s Strike, r ruling) bool {
 		return false
 	}
 	tries[s]++
-	e.plan = append(e.plan, s)
+	e.plan = slices.Insert(e.plan, 0, s) // so that neverCame counts all orders
 	return true
 }
 

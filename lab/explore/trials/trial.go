@@ -148,7 +148,7 @@ func (t *trial) await(h explore.Hold) {
 // wait waits for the end of the program, and acts when a rule holds a client. It reports whether the program is
 // over in time.
 func (t *trial) wait(limit time.Duration) (over bool, err error) {
-	late := t.after(limit, t.lost)
+	late := t.after(limit, t.lost())
 	for {
 		select {
 		case <-t.program.over:
@@ -191,8 +191,11 @@ func (t *trial) after(limit time.Duration, lost func(time.Duration)) <-chan stru
 	return over
 }
 
-// lost notes that the machine stood still for the program.
-func (t *trial) lost(still time.Duration) { t.still.Add(int64(still) / int64(max(t.Jobs, 1))) }
+// lost returns what notes that the machine stood still for the program. As many trials as run at once share that.
+func (t *trial) lost() func(time.Duration) {
+	jobs := int64(max(t.Jobs, 1))
+	return func(still time.Duration) { t.still.Add(int64(still) / jobs) }
+}
 
 // act plays the fault of a rule that holds a client.
 func (t *trial) act(h explore.Hold) error {
