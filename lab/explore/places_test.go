@@ -162,6 +162,30 @@ func TestAClientWithoutANameThatConnectsAgainHasNotStopped(t *testing.T) {
 	require.Equal(t, Fine, e.Report().Cells[0][0].Mark)
 }
 
+// Then nobody knows which client has connected again. What was the last request of all is certain.
+func TestWhoStoppedWithoutANameIsNotGuessed(t *testing.T) {
+	e := exploreWorld(t, Options{Only: []string{"reply-lost"}}, func(tr Trial) Outcome {
+		lines := []string{takes, refused, deletes, "b SET lock:o token-b-1 NX PX 1000 -> OK", "b DEL lock:o -> 1"}
+		if tr.Kind == Single {
+			lines = []string{"explore-1! " + takes, refused, "x GET lock:o -> y", "x DEL lock:o -> 1"}
+		}
+		o := outcome(nil, lines...)
+		for i := range o.Histories[0].Entries {
+			o.Histories[0].Entries[i].Name = ""
+		}
+		return o
+	})
+	require.Equal(t, Cell{Mark: Stopped, Why: "nothing comes after #3's first DEL"}, e.Report().Cells[0][0])
+}
+
+// An EXEC that did nothing is not in the log, and a rule counts it.
+func TestBesideAWatchTheRequestsOfEachCommandAreCounted(t *testing.T) {
+	e := exploreWorld(t, Options{Only: []string{"reply-lost"}}, func(tr Trial) Outcome {
+		return outcome(nil, takes, "a WATCH lock:o -> OK", deletes)
+	})
+	require.Contains(t, strings.Join(e.strike(0, Strike{2, 0}).Words, " "), "CMD del KEY lock:o CLIENT a ORDER 1 NTH 1")
+}
+
 func TestALockThatEndsWithAnotherValueIsNotJudged(t *testing.T) {
 	trials := 0
 	world := func(tr Trial) Outcome {

@@ -82,8 +82,13 @@ func (e *Explorer) findPoints() error {
 			p.byKind = p.byKind || p.N != s.N || p.order != s.order && !p.named
 		}
 	}
+	watched := map[string]bool{} // by glob: an EXEC may do nothing, and then the log lacks it, and rules count it
+	for _, p := range e.points {
+		watched[p.glob] = watched[p.glob] || p.Command == "WATCH"
+	}
 	for i := range e.points {
 		p := &e.points[i]
+		p.byKind = p.byKind || watched[p.glob]
 		p.Unstable = times[p.identity()] < len(runs)
 		p.byKind = p.byKind || p.Unstable
 	}

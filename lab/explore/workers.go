@@ -76,13 +76,18 @@ func (e *Explorer) keepLeast(o Outcome) {
 // stopped looks for a worker that has sent less than in every run without a fault.
 func (j *judgement) stopped() bool {
 	now, last := j.e.tallies(j.o)
+	fresh := false // a client without a name has connected again: nobody knows which one
+	for worker := range now {
+		_, known := j.e.base.least[worker]
+		fresh = fresh || !known && !j.e.names[worker]
+	}
 	for _, worker := range slices.Sorted(maps.Keys(j.e.base.least)) {
 		numbered := !j.e.names[worker]
 		switch {
 		case worker == unnamed, !now[worker].less(j.e.base.least[worker]),
 			numbered && !now[unnamed].less(j.e.base.least[unnamed]):
 			continue
-		case now[worker].last != "":
+		case now[worker].last != "" && !(numbered && fresh):
 			last = now[worker].last
 		}
 		j.r.mark, j.r.why = Stopped, "nothing comes after "+last
