@@ -36,7 +36,7 @@ func lockLostInAFailover(t *testing.T) string {
 	var logs strings.Builder
 	for i, node := range srv.Nodes() {
 		for _, e := range node.Log() {
-			e.Mono, e.ReplID = 0, ""
+			e.Mono, e.Came, e.ReplID = 0, 0, ""
 			text, err := json.Marshal(e)
 			require.NoError(t, err)
 			fmt.Fprintf(&logs, "%d: %s\n", i, text)
