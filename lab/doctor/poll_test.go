@@ -3,7 +3,30 @@ package doctor
 import (
 	"fmt"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 )
+
+// The release of such a lock wakes its waiters. Each of them tries once, and listens again.
+func TestWaitersThatAReleaseWakesDoNotPoll(t *testing.T) {
+	for _, listeners := range []string{"0", "15"} {
+		d, now := New(nil, nil, 0), 1000
+		for grant := range 100 {
+			play(t, d, fmt.Sprintf("%d a1 SET lock:a token-a%d NX PX 5000 = OK", now, grant))
+			for waiter := range 15 {
+				play(t, d, fmt.Sprintf("%d b%d SET lock:a token-b%d-%d NX PX 5000 = nil", now, waiter, grant, waiter))
+			}
+			now += 50
+			play(t, d, fmt.Sprintf(`
+				%[1]d a1 > GET lock:a = token-a%[2]d
+				%[1]d a1 > DEL lock:a = 1
+				%[1]d a1 > PUBLISH lock:a:free x = %[3]s
+				%[1]d a1 EVALSHA abc 1 lock:a token-a%[2]d = 1`, now, grant, listeners))
+		}
+		require.Empty(t, found(d, int64(now)), listeners)
+	}
+}
 
 // first returns the first lines of a history.
 func first(history string, lines int) string {

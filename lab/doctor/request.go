@@ -17,6 +17,7 @@ type run struct {
 	ttl    map[holders.Key]int64
 	freed  []freed
 	silent []string // channels it published to, without a subscriber
+	heard  bool     // it published to a channel with a subscriber
 	tried  bool     // it tried for a lock in vain
 	took   bool     // it took a lock
 	renews bool     // it renewed a lock
@@ -120,6 +121,9 @@ func (d *Doctor) apply(o op, in *run) {
 	case o.does.has(publishes):
 		if in != nil && o.reply.n == 0 {
 			in.silent = append(in.silent, o.args[1])
+		}
+		if in != nil && o.reply.n > 0 {
+			in.heard = true
 		}
 	}
 }

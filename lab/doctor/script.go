@@ -179,6 +179,11 @@ func (d *Doctor) sentInFull(o op, s *script, c *client, keys []string, in *run) 
 
 // wakes judges the waiters of a release that published a message: they should subscribe.
 func (d *Doctor) wakes(o op, in *run) {
+	if in.heard { // its waiters may listen, and try because of that
+		for _, f := range in.freed {
+			d.polls.Delete(f.key)
+		}
+	}
 	if len(in.silent) == 0 {
 		return
 	}

@@ -32,6 +32,7 @@ func excuses() []excuse {
 		{"script-in-full", ":Laravel ", "it sends EVAL for every release"},
 		{"late-unlock", ":stranger:", onPurpose},
 		{"polling", ":jedis-", recipe},
+		{"polling", ":phpredis ", "its session lock polls, and sixteen workers wait for it"},
 		{"polling", ":lettuce-", recipe},
 		{"lock-without-ttl", ":redis-py ", noTimeout},
 		{"owner-gone", ":redis-py ", noTimeout},
