@@ -17,22 +17,23 @@ import (
 type program struct {
 	*testing.T
 	*rand.Rand
-	d        *Doctor
-	now      int64
-	history  []string
-	named    bool
-	lease    int64
-	token    string
-	waiter   int
-	evicts   string
-	realTime bool // the server's clock is the machine's
+	d       *Doctor
+	now     int64
+	history []string
+	named   bool
+	lease   int64
+	token   string
+	waiter  int
+	evicts  string
+	skew    int64 // ms that the machine's clock is ahead of the server's
+	client  int64 // ms that the client's clock is ahead of the server's
 }
 
 func newProgram(t *testing.T, seed uint64) *program {
 	p := &program{
 		T: t, Rand: rand.New(rand.NewPCG(seed, 7)), d: New(nil, NewLedger(1, holders.KeepOnline), 0), now: 1_700_000_060_000,
 	}
-	p.named, p.lease, p.realTime = p.IntN(2) == 0, 1000*(1+p.Int64N(30)), true
+	p.named, p.lease = p.IntN(2) == 0, 1000*(1+p.Int64N(30))
 	p.say(1, "SCRIPT LOAD UNLOCK = abe")
 	return p
 }
@@ -49,11 +50,7 @@ func (p *program) say(n int, format string, args ...any) {
 func (p *program) line(text string) {
 	line := fmt.Sprintf("%d %s", p.now, text)
 	p.history = append(p.history, line)
-	e := Event{Evicts: p.evicts, Real: p.now}
-	if !p.realTime {
-		e.Real -= 60_000
-	}
-	playAs(p.T, p.d, line, e)
+	playAs(p.T, p.d, line, Event{Evicts: p.evicts, Real: p.now + p.skew})
 }
 
 func (p *program) take() {
@@ -93,7 +90,7 @@ func waysToRenew() []string {
 // renew renews by one way, alone, in MULTI or in a script over any connection.
 func (p *program) renew(way string, lease int64, refused bool) {
 	words := strings.NewReplacer("{t}", p.token, "{ms}", fmt.Sprint(lease), "{s}", fmt.Sprint(lease/1000),
-		"{at}", fmt.Sprint(p.now+lease), "{ats}", fmt.Sprint((p.now+lease)/1000)).Replace(way)
+		"{at}", fmt.Sprint(p.now+p.client+lease), "{ats}", fmt.Sprint((p.now+p.client+lease)/1000)).Replace(way)
 	found, reply := p.token, "1"
 	if refused {
 		words, _, _ = strings.Cut(words, " = ")
@@ -204,7 +201,8 @@ func mistakes() map[Pattern]func(p *program) {
 		},
 		Evicted: func(p *program) { p.line("evicted lock:a") },
 		ClientsClock: func(p *program) {
-			p.realTime = false
+			p.skew = 2001 + 1000*p.Int64N(20) + p.Int64N(900)
+			p.client = p.skew
 			p.now++
 			for way := p.anyWay(); ; way = p.anyWay() {
 				if strings.Contains(way, "{at") {
@@ -225,6 +223,11 @@ func mistakes() map[Pattern]func(p *program) {
 func TestRandomProgramsWithoutAMistakeGetNoFinding(t *testing.T) {
 	for seed := range uint64(amount.Count(150, 1500)) {
 		p := newProgram(t, seed)
+		if p.IntN(3) == 0 { // a test has moved the clock, and the program asks for the time
+			p.skew = p.Int64N(100_000)
+			p.say(1, "TIME = 1")
+			p.say(2, "TIME = 1")
+		}
 		for range 3 {
 			p.life()
 			p.now += 1 + p.Int64N(2000)
