@@ -33,7 +33,7 @@ func newProgram(t *testing.T, seed uint64) *program {
 	p := &program{
 		T: t, Rand: rand.New(rand.NewPCG(seed, 7)), d: New(nil, NewLedger(1, holders.KeepOnline), 0), now: 1_700_000_060_000,
 	}
-	p.named, p.lease = p.IntN(2) == 0, 1000*(1+p.Int64N(30))
+	p.named, p.lease = p.IntN(2) == 0, 1000*(2+p.Int64N(30))
 	p.say(1, "SCRIPT LOAD UNLOCK = abe")
 	return p
 }

@@ -97,16 +97,16 @@ func TestAStrangerThatEndsTheLockByATTLMakesNoRenewal(t *testing.T) {
 	require.Equal(t, []string{"not-the-owner lock:a 9801"}, found(d, 2000))
 }
 
-// renewals plays renewals at intervals of a lease of 1000 ms.
+// renewals plays renewals of a lease of 10 s. The gaps between them are in hundredths of a second.
 func renewals(script bool, gaps ...int) string {
-	history, now := "0 a1 SET lock:a 0123456789abcdef NX PX 1000 = OK\n", 0
+	history, now := "0 a1 SET lock:a 0123456789abcdef NX PX 10000 = OK\n", 0
 	for _, gap := range gaps {
-		now += gap
+		now += 10 * gap
 		if script {
-			history += fmt.Sprintf("%[1]d a2 > GET lock:a = 0123456789abcdef\n%[1]d a2 > PEXPIRE lock:a 1000 = 1\n"+
-				"%[1]d a2 EVALSHA abc 1 lock:a 0123456789abcdef 1000 = 1\n", now)
+			history += fmt.Sprintf("%[1]d a2 > GET lock:a = 0123456789abcdef\n%[1]d a2 > PEXPIRE lock:a 10000 = 1\n"+
+				"%[1]d a2 EVALSHA abc 1 lock:a 0123456789abcdef 10000 = 1\n", now)
 		} else {
-			history += fmt.Sprintf("%d a1 PEXPIRE lock:a 1000 = 1\n", now)
+			history += fmt.Sprintf("%d a1 PEXPIRE lock:a 10000 = 1\n", now)
 		}
 	}
 	return history
@@ -138,6 +138,16 @@ func TestRenewalsThatLeaveNoTimeForASecondTryAreFound(t *testing.T) {
 			require.Equal(t, c.count, all[0].Count)
 		}
 	}
+}
+
+func TestShortLeasesOfTestsMayBeRenewedLate(t *testing.T) {
+	d := New(nil, nil, 0)
+	play(t, d, `
+		0 a1 SET lock:a 0123456789abcdef NX PX 500 = OK
+		400 a1 PEXPIRE lock:a 500 = 1
+		800 a1 PEXPIRE lock:a 500 = 1
+		1200 a1 PEXPIRE lock:a 500 = 1`)
+	require.Empty(t, found(d, 1200))
 }
 
 func TestALateRenewalSaysHowLateItIs(t *testing.T) {
