@@ -3,6 +3,7 @@ package lab
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unsafe"
 )
 
@@ -68,6 +69,7 @@ type Log struct {
 	entries []Entry
 	next    int64 // number of the newest entry
 	watched []Watch
+	globs   []glob // of watched
 	match   func(pattern string, s []byte) bool
 	bytes   int  // of the entries and the globs
 	lent    bool // somebody may read the entries: see Export
@@ -135,13 +137,13 @@ func (l *Log) Reset() {
 
 // Watch adds a glob: the server logs commands on matching keys. A glob that is watched gets the new shape.
 func (l *Log) Watch(w Watch) {
-	l.asked = nil
 	if i := l.find(w.Pattern); i >= 0 {
 		l.watched[i] = w
 		return
 	}
-	l.watched = append(l.watched, w)
+	l.watched, l.globs = append(l.watched, w), append(l.globs, newGlob(w.Pattern))
 	l.bytes += len(w.Pattern)
+	l.asked = nil
 }
 
 // Unwatch undoes Watch. It reports whether glob was watched.
@@ -151,7 +153,7 @@ func (l *Log) Unwatch(glob string) bool {
 		return false
 	}
 	l.asked = nil
-	l.watched = slices.Delete(l.watched, i, i+1)
+	l.watched, l.globs = slices.Delete(l.watched, i, i+1), slices.Delete(l.globs, i, i+1)
 	l.bytes -= len(glob)
 	return true
 }
@@ -165,7 +167,7 @@ func (l *Log) UnwatchAll() {
 	for _, w := range l.watched {
 		l.bytes -= len(w.Pattern)
 	}
-	l.watched, l.asked = nil, nil
+	l.watched, l.globs, l.asked = nil, nil, nil
 }
 
 // Globs returns what is watched, in the order of Watch.
@@ -201,7 +203,36 @@ func (l *Log) Watches(key []byte) bool {
 	if l.asked != nil && bytes.Equal(l.asked, key) {
 		return l.answers
 	}
-	l.answers = slices.ContainsFunc(l.watched, func(w Watch) bool { return l.match(w.Pattern, key) })
-	l.asked = append(l.asked[:0], key...)
+	l.asked, l.answers = append(l.asked[:0], key...), false
+	for i := range l.globs {
+		if l.globs[i].matches(key, l.match) {
+			l.answers = true
+			break
+		}
+	}
 	return l.answers
+}
+
+// glob is a pattern. Most keys differ from it in the beginning, which has no special character.
+type glob struct {
+	pattern string
+	plain   int // bytes of the beginning
+}
+
+func newGlob(pattern string) glob {
+	plain := strings.IndexAny(pattern, `*?[\`)
+	if plain < 0 {
+		plain = len(pattern)
+	}
+	return glob{pattern, plain}
+}
+
+func (g *glob) matches(key []byte, match func(pattern string, s []byte) bool) bool {
+	switch {
+	case len(key) < g.plain || string(key[:g.plain]) != g.pattern[:g.plain]:
+		return false
+	case g.plain == len(g.pattern):
+		return len(key) == g.plain
+	}
+	return match(g.pattern, key)
 }

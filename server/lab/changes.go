@@ -34,18 +34,43 @@ type keyAt struct {
 // touches are the touched keys, in the order of the changes.
 type touches struct {
 	all    []touchedKey
-	places map[keyAt]struct{}
+	places map[keyAt]struct{} // of all keys, if they are more than a few
+}
+
+const fewTouches = 8
+
+func (ts *touches) has(db int, key []byte) bool {
+	if ts.places != nil {
+		_, has := ts.places[keyAt{db, string(key)}]
+		return has
+	}
+	return slices.ContainsFunc(ts.all, func(t touchedKey) bool { return t.db == db && t.key == string(key) })
+}
+
+func (ts *touches) add(t touchedKey) {
+	ts.all = append(ts.all, t)
+	switch {
+	case ts.places != nil:
+		ts.places[keyAt{t.db, t.key}] = struct{}{}
+	case len(ts.all) > fewTouches:
+		ts.places = map[keyAt]struct{}{}
+		for _, t := range ts.all {
+			ts.places[keyAt{t.db, t.key}] = struct{}{}
+		}
+	}
+}
+
+func (ts *touches) forget() {
+	clear(ts.all)
+	ts.all, ts.places = ts.all[:0], nil
 }
 
 // watchKeys makes the store tell of the keys while the log watches some.
 func (l *State) watchKeys() {
 	if len(l.history.Globs()) == 0 {
-		l.forgetTouches()
+		l.touches.forget()
 		l.KS.Watch(nil)
 		return
-	}
-	if l.touches.places == nil {
-		l.touches.places = map[keyAt]struct{}{}
 	}
 	l.KS.Watch(l.touching)
 }
@@ -55,15 +80,14 @@ func (l *State) touching(db *store.DB, key []byte, is bool) {
 	if !l.history.Watches(key) || l.stored != nil { // a server that is down has no keys
 		return
 	}
-	if _, known := l.touches.places[keyAt{db.ID, string(key)}]; known {
+	if l.touches.has(db.ID, key) {
 		return
 	}
 	t := touchedKey{db: db.ID, key: string(key), at: l.KS.Now, dirty: l.KS.Stats.Dirty}
 	if is {
 		t.was = labValue(db.Peek(key).Value())
 	}
-	l.touches.all = append(l.touches.all, t)
-	l.touches.places[keyAt{t.db, t.key}] = struct{}{}
+	l.touches.add(t)
 }
 
 // touchAll notes what all watched keys were, because the keyspace goes away.
@@ -83,7 +107,7 @@ func (l *State) changed(why lab.Cause) (all []lab.Change) {
 	for i := range l.touches.all {
 		all = l.appendChange(all, &l.touches.all[i], why)
 	}
-	l.forgetTouches()
+	l.touches.forget()
 	return all
 }
 
@@ -95,7 +119,7 @@ func (l *State) changedKey(db int, key string, why lab.Cause) (one []lab.Change)
 	}
 	one = l.appendChange(nil, &l.touches.all[i], why)
 	l.touches.all = slices.Delete(l.touches.all, i, i+1)
-	delete(l.touches.places, keyAt{db, key})
+	delete(l.touches.places, keyAt{db, key}) // nil if there are few
 	return one
 }
 
@@ -112,12 +136,6 @@ func (l *State) appendChange(all []lab.Change, t *touchedKey, why lab.Cause) []l
 		c.At = t.at
 	}
 	return append(all, c)
-}
-
-func (l *State) forgetTouches() {
-	clear(l.touches.all)
-	l.touches.all = l.touches.all[:0]
-	clear(l.touches.places)
 }
 
 // logChanged logs changes that belong to no other entry. what is the event.

@@ -61,7 +61,7 @@ func (l *State) loadFiles() {
 		l.Loop.Stop()
 		return
 	}
-	l.forgetTouches()
+	l.touches.forget()
 	l.Figures.Started = l.KS.Now
 	for i, db := range had.DBs {
 		l.compare(db, l.KS.DBs[i])
