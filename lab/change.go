@@ -27,6 +27,25 @@ const (
 // changeMem is the size of a Change with two values in bytes, without its texts.
 const changeMem = int(unsafe.Sizeof(Change{}) + 2*unsafe.Sizeof(Value{}))
 
+// mostChangeMem bounds the changes of an entry. A reader of an export bounds the text of one.
+const mostChangeMem = 256 << 10
+
+// split takes the changes out of e that are too many for one entry. It returns an entry for them.
+func (e *Entry) split() (rest Entry) {
+	n := 0
+	for i := range e.Changes {
+		if n += e.Changes[i].mem(); n > mostChangeMem && i > 0 {
+			rest = Entry{
+				Time: e.Time, Mono: e.Mono, Event: EventChanged, Key: e.Changes[i].Key, DB: e.Changes[i].DB, Outcome: Executed,
+				Offset: e.Offset, Changes: e.Changes[i:],
+			}
+			e.Changes = e.Changes[:i:i]
+			break
+		}
+	}
+	return rest
+}
+
 func (c *Change) mem() int {
 	n := changeMem + len(c.Key)
 	for _, v := range [...]*Value{c.Before, c.After} {

@@ -81,8 +81,16 @@ type Log struct {
 // NewLog returns an empty log. match reports whether s matches a glob.
 func NewLog(match func(pattern string, s []byte) bool) *Log { return &Log{match: match} }
 
-// Add numbers e and keeps it.
+// Add numbers e and keeps it. Changes that are too many for one entry go into further ones.
 func (l *Log) Add(e Entry) {
+	for more := true; more; {
+		rest := e.split()
+		l.add(e)
+		e, more = rest, rest.Changes != nil
+	}
+}
+
+func (l *Log) add(e Entry) {
 	l.next++
 	e.Seq = l.next
 	if len(l.entries) >= 2*KeepEntries {

@@ -24,7 +24,7 @@ const (
 	EventEvicted   = "evicted"
 	EventFields    = "hexpired" // fields of a hash have expired, and others live on
 	EventApplied   = "applied"  // a replica has executed what its master has sent
-	EventChanged   = "changed"  // keys have changed without a command, and no other event says why
+	EventChanged   = "changed"  // keys have changed: no other event says why, or they are too many for the entry above
 
 	EventPromoted = "promoted" // a replica has become a master
 	EventDemoted  = "demoted"  // a master has become a replica

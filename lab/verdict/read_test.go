@@ -10,6 +10,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab"
 )
 
 // endless is a text that begins with first and repeats the rest for ever.
@@ -114,4 +116,16 @@ func TestEveryEscapeOfJSONIsUnderstood(t *testing.T) {
 		_, err := Read(strings.NewReader(`"` + quoted))
 		require.ErrorContains(t, err, why, quoted)
 	}
+}
+
+func TestReadKeepsChangesAndWhatIsWatched(t *testing.T) {
+	l := lab.NewLog(func(string, []byte) bool { return true })
+	l.Watch(lab.Watch{Pattern: "sem:*", As: lab.Semaphore, Holders: 3})
+	l.Add(lab.Entry{Event: lab.EventExpired, Key: "sem:a", Changes: []lab.Change{{
+		Key: "sem:a", Cause: lab.ByExpiry, Before: &lab.Value{Type: "set", Len: 1, Deadline: 7, Parts: []lab.Part{{Name: "a"}}},
+	}}})
+	h := l.Export(1, 1)
+	read, err := Read(strings.NewReader(string(h.JSON())))
+	require.NoError(t, err)
+	require.Equal(t, []lab.History{h}, read)
 }

@@ -152,16 +152,18 @@ func (l *State) logChanged(what string, changes []lab.Change) {
 // connection.
 func (l *State) logHidden(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte) {
 	changes := l.changed(lab.ByCommand)
-	switch {
-	case len(changes) == 0:
-	case sess.Master || cmd == nil:
-		l.logChanged(lab.EventApplied, changes)
-	default:
-		e := l.newEntry(nil, lab.EventCommand)
-		e.Key, e.DB, e.Outcome, e.Changes = changes[0].Key, sess.DB, outcome(nil, reply, true), changes
-		l.describe(&e, cmd, args, reply)
-		l.history.Add(e)
+	if len(changes) == 0 {
+		return
 	}
+	e := l.newEntry(nil, lab.EventCommand)
+	e.Key, e.DB, e.Outcome, e.Changes = changes[0].Key, sess.DB, outcome(nil, reply, true), changes
+	if sess.Master {
+		e.Event = lab.EventApplied
+		e.Offset++ // the place moves when this unit of the stream is executed: see Propagation.Effect
+	} else {
+		l.describe(&e, cmd, args, reply)
+	}
+	l.history.Add(e)
 }
 
 // watch adds a glob to the log, with the keys that it did not watch before.

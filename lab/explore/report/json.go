@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab"
@@ -272,9 +273,30 @@ func hideHistory(h lab.History) lab.History {
 		}
 		e.Cmd = cleanAll(clean.Words(e.Cmd))
 		e.Key, e.Name, e.Event = clean.Text(e.Key, mostText), clean.Text(e.Name, mostText), clean.Text(e.Event, mostText)
-		e.Reply, e.Keys = clean.Text(e.Reply, mostText), cleanAll(e.Keys)
+		e.Reply, e.Keys, e.Changes = clean.Text(e.Reply, mostText), cleanAll(e.Keys), cleanChanges(e.Changes)
 		entries[i] = e
 	}
 	h.Entries = entries
 	return h
+}
+
+func cleanChanges(changes []lab.Change) (all []lab.Change) {
+	for _, c := range changes {
+		c.Key, c.Before, c.After = clean.Text(c.Key, mostText), cleanValue(c.Before), cleanValue(c.After)
+		all = append(all, c)
+	}
+	return all
+}
+
+func cleanValue(v *lab.Value) *lab.Value {
+	if v == nil {
+		return nil
+	}
+	cleaned := *v
+	cleaned.Text, cleaned.Parts = clean.Text(v.Text, mostText), slices.Clone(v.Parts)
+	for i := range cleaned.Parts {
+		p := &cleaned.Parts[i]
+		p.Name, p.Value = clean.Text(p.Name, mostText), clean.Text(p.Value, mostText)
+	}
+	return &cleaned
 }
