@@ -35,7 +35,7 @@ const mostHolders = 1 << 20
 func ParseWatch(words [][]byte) (w Watch, err error) {
 	w.Pattern = string(words[0])
 	if w.Pattern == "" {
-		return w, errors.New("pattern is empty, and matches no key")
+		return w, errors.New("pattern is empty, and no key is")
 	}
 	if words = words[1:]; len(words) == 0 {
 		return w, nil

@@ -119,6 +119,21 @@ func TestTheLogSaysWhatABlockedClientHasTaken(t *testing.T) {
 	}, changes(admin))
 }
 
+func TestTheLogSaysWhatACommandHasChangedBeforeItBlocks(t *testing.T) {
+	addr, admin := startLab(t)
+	ok(t, admin, "LAB", "LOG", "WATCH", "jobs")
+	ok(t, admin, "XGROUP", "CREATE", "jobs", "g", "$", "MKSTREAM")
+	c := redistest.Dial(t, addr)
+	pipeline(t, c, "XREADGROUP GROUP g c BLOCK 0 STREAMS jobs >")
+	redistest.Until(t, func() bool { return len(changes(admin)) == 2 })
+	require.Contains(t, changes(admin)[1], "command | XREADGROUP GROUP g c BLOCK 0 STREAMS jobs > | jobs: stream of 0 -> "+
+		"stream of 0 {'consumer g c'")
+	require.Equal(t, "held", field(admin.Do("LAB", "LOG", "1").Elems[0], "outcome").Str)
+	admin.Do("XADD", "jobs", "1-1", "f", "v")
+	require.NotEmpty(t, c.Read().Elems)
+	require.Contains(t, changes(admin)[3], "'pending g 1-1': 'c at ")
+}
+
 func TestTheLogSaysWhatMIGRATEHasTakenAway(t *testing.T) {
 	addr, admin := startLab(t)
 	_, from := startLab(t)
