@@ -84,7 +84,8 @@ func TestTheTextOfChangesIsShort(t *testing.T) {
 		e.Changes = append(e.Changes, lab.Change{Key: "k" + strconv.Itoa(i), After: many})
 	}
 	e.Changes[0] = lab.Change{Key: "k", DB: 1, Cause: lab.ByLoss, At: 900,
-		Before: &lab.Value{Type: "string", Text: "a", Deadline: 1000}, After: &lab.Value{Type: "list", Len: 300, Unread: true}}
+		Before: &lab.Value{Type: "string", Text: "a", Deadline: 1000},
+		After:  &lab.Value{Type: "list", Len: 300, Unread: true}}
 	parts := strings.Split(e.ChangesText(), "; ")
 	require.Len(t, parts, 9)
 	require.Equal(t, "k in database 1: 'a' until +100 ms -> list of 300, too large to compare (lost)", parts[0])

@@ -218,7 +218,9 @@ func TestEveryMalformedCallIsToldWhichArgumentIsWrong(t *testing.T) {
 		{"LOG RESET 1", "ERR LAB LOG RESET: '1' is one argument too many"},
 		{"LOG WATCH", "ERR LAB LOG WATCH: pattern is missing"},
 		{"LOG WATCH ''", "ERR LAB LOG WATCH: pattern is empty, and no key is"},
-		{"LOG WATCH a b", "ERR LAB LOG WATCH: 'b' is one argument too many"},
+		{"LOG WATCH a b", "ERR LAB LOG WATCH: expects AS, not 'b'"},
+		{"LOG WATCH a AS MUTEX b c", "ERR LAB LOG WATCH: 'c' is one argument too many"},
+		{"LOG WATCH a AS MUTEX b", "ERR LAB LOG WATCH: 'b' is one argument too many"},
 		{"LOG UNWATCH a", "ERR LAB LOG UNWATCH: 'a' is not watched"},
 		{"LOG EXPORT a", "ERR LAB LOG EXPORT: 'a' is one argument too many"},
 	} {

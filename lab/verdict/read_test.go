@@ -122,7 +122,8 @@ func TestReadKeepsChangesAndWhatIsWatched(t *testing.T) {
 	l := lab.NewLog(func(string, []byte) bool { return true })
 	l.Watch(lab.Watch{Pattern: "sem:*", As: lab.Semaphore, Holders: 3})
 	l.Add(lab.Entry{Event: lab.EventExpired, Key: "sem:a", Changes: []lab.Change{{
-		Key: "sem:a", Cause: lab.ByExpiry, Before: &lab.Value{Type: "set", Len: 1, Deadline: 7, Parts: []lab.Part{{Name: "a"}}},
+		Key: "sem:a", Cause: lab.ByExpiry,
+		Before: &lab.Value{Type: "set", Len: 1, Deadline: 7, Parts: []lab.Part{{Name: "a"}}},
 	}}})
 	h := l.Export(1, 1)
 	read, err := Read(strings.NewReader(string(h.JSON())))
