@@ -11,7 +11,7 @@
 // A command looks a key up with DB.Lookup, or with Read and Write if it wants a collection. After
 // each command the executor calls Keyspace.Settle, which accounts for the collections that the
 // command changed. A Capture is the keyspace at one moment, for a file that is written meanwhile: its
-// one seam is DB.image, and every change of a key goes through DB.keep.
+// one seam is DB.keep, and every change of a key goes through it. Keyspace.OnTouch has the same seam.
 //
 // What Redis does differently:
 //
