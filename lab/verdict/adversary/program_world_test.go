@@ -1,0 +1,141 @@
+package adversary
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/verdict"
+	"github.com/miniredisd/miniredisd/miniredistest"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// theLock is the key of a program's lock.
+const theLock = "lock:1"
+
+// world is one run of a program: a server in a bubble of testing/synctest, where no real time passes.
+type world struct {
+	program
+	t     testing.TB
+	srv   *miniredistest.Server
+	begin time.Time
+	ended sync.WaitGroup
+
+	mu    sync.Mutex    // guards the rest
+	shift time.Duration // that LAB CLOCK has added
+	spans []span
+}
+
+// played is what a run has shown.
+type played struct {
+	truth   string
+	spans   []span
+	history []lab.History
+	verdict *verdict.Verdict
+}
+
+// play runs a program and judges its history.
+func play(t *testing.T, p program) (r played) {
+	t.Helper()
+	var text string
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{program: p, t: t, begin: time.Now()}
+		w.srv = miniredistest.Run(brief{t}, miniredistest.Watch(p.watched))
+		w.run()
+		r.spans, text = w.spans, w.srv.History()
+	})
+	r.truth = truthOf(r.spans, p.way.holders())
+	histories, err := verdict.Read(strings.NewReader(text))
+	require.NoError(t, err)
+	for i, h := range histories {
+		for j, e := range h.Entries { // no real time passes in a bubble
+			h.Entries[j].Mono = e.Time * 1000
+		}
+		if p.way.shape != lab.Unnamed {
+			histories[i].Watched = []lab.Watch{{Pattern: "lock:*", As: p.way.shape, Holders: p.way.limit}}
+		}
+	}
+	r.history = histories
+	r.verdict, err = verdict.JudgeLocks(histories, func(key string) bool { return key == theLock })
+	require.NoError(t, err)
+	return r
+}
+
+// run lets all clients and events happen.
+func (w *world) run() {
+	all := make([]*actor, len(w.clients)+1)
+	for i := range all {
+		all[i] = &actor{world: w, number: i, belief: -1, link: newLink()}
+		switch all[i].timeout = time.Minute; {
+		case i == len(w.clients): // the stranger
+		case w.names == oneLink:
+			all[i].link = all[0].link
+		case w.names == noPool:
+			all[i].link = all[i%2].link
+		}
+	}
+	stranger := all[len(w.clients)]
+	stranger.rest(0)
+	if w.way.setup != "" {
+		stranger.ask(w.way.setup)
+	}
+	for i, plan := range w.clients {
+		all[i].plan = plan
+		w.ended.Add(1)
+		go all[i].run()
+	}
+	for _, e := range w.events {
+		stranger.rest(max(0, e.at-time.Since(w.begin)))
+		for _, command := range e.do {
+			stranger.does(command)
+		}
+	}
+	w.ended.Wait()
+	for _, c := range all {
+		c.hangUp()
+	}
+}
+
+// does lets an event happen.
+func (c *actor) does(command string) {
+	words := strings.Fields(command)
+	switch {
+	case strings.HasPrefix(command, "LAB CLOCK ADVANCE"):
+		d, err := time.ParseDuration(words[3] + "ms")
+		require.NoError(c.world.t, err)
+		c.world.mu.Lock()
+		c.world.shift += d
+		c.world.mu.Unlock()
+		c.world.do(command)
+	case words[0] == "LAB" || words[0] == "CONFIG":
+		c.world.do(command)
+	default:
+		if c.ask(command) == unknown { // the connection had ended
+			c.ask(command)
+		}
+	}
+}
+
+// do asks the server without a client.
+func (w *world) do(command string) {
+	words, ok := resp.Words([]byte(command))
+	require.True(w.t, ok)
+	all := make([]string, len(words))
+	for i, word := range words {
+		all[i] = string(word)
+	}
+	_, err := w.srv.Try(all...)
+	require.NoError(w.t, err, command)
+}
+
+// now returns the time of the world: it also passes when LAB CLOCK ADVANCE says so.
+func (w *world) now() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Since(w.begin) + w.shift
+}
