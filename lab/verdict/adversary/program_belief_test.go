@@ -38,6 +38,9 @@ func truthOf(all []span, admits int) string {
 	wide := make([]span, len(all))
 	for i, s := range all {
 		wide[i] = span{client: s.client, from: s.earliest, until: s.latest + grain, reads: s.reads}
+		if admits > 1 { // a client may leave a place of a semaphore, and take another one
+			wide[i].client = i
+		}
 	}
 	switch {
 	case most(all) > admits:

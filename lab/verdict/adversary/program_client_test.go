@@ -2,6 +2,7 @@ package adversary
 
 import (
 	"context"
+	"crypto/sha1"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,7 +59,9 @@ func (c *actor) run() {
 			return
 		}
 		if c.works() {
-			c.free()
+			if c.free(); c.again {
+				c.walk(c.release.steps)
+			}
 		}
 		c.rest(c.think)
 	}
@@ -241,9 +244,22 @@ func (c *actor) ask(command string) outcome {
 			request[i] = string(text)
 		}
 	}
+	if c.sha && request[0] == "EVAL" {
+		sum := fmt.Sprintf("%x", sha1.Sum([]byte(request[1])))
+		is := c.send(slices.Concat([]string{"EVALSHA", sum}, request[2:]))
+		if is == unknown || !strings.HasPrefix(c.reply, "-NOSCRIPT") {
+			return is
+		}
+	}
+	return c.send(request)
+}
+
+// send sends a request, with the troubles that it has to meet.
+func (c *actor) send(request []string) outcome {
 	c.sends++
-	for _, t := range c.troubles {
-		if t.nth == c.sends && t.pause > 0 {
+	mine := slices.DeleteFunc(slices.Clone(c.troubles), func(t trouble) bool { return t.nth != c.sends })
+	for _, t := range mine {
+		if t.pause > 0 {
 			c.rest(t.pause)
 		}
 	}
@@ -254,15 +270,14 @@ func (c *actor) ask(command string) outcome {
 		c.rest(dialAgain)
 		return unknown
 	}
-	reached := false
-	for i, t := range c.troubles {
-		if t.nth == c.sends && t.action != "" {
-			reached = true
-			c.world.do(fmt.Sprintf("LAB FAULT ADD %s-%d CLIENT %s TIMES 1 ACTION %s", word(c.number), i, c.link.id, t.action))
+	for i, t := range mine {
+		if t.action != "" {
+			c.world.do(fmt.Sprintf("LAB FAULT ADD %s-%d-%d CLIENT %s TIMES 1 ACTION %s",
+				word(c.number), c.sends, i, c.link.id, t.action))
 		}
 	}
 	is := c.exchange(request)
-	c.acted = reached || is == granted
+	c.acted = is == granted || slices.ContainsFunc(mine, func(t trouble) bool { return t.action != "" })
 	return is
 }
 

@@ -30,6 +30,8 @@ type plan struct {
 	every    time.Duration // between two renewals
 	renew    *move         // nil: it does not renew
 	release  move
+	again    bool          // it releases once more, by mistake
+	sha      bool          // it calls scripts by their SHA1
 	slow     time.Duration // between the steps of a take, a renewal or a release
 	unheard  string        // what it does if the reply to a take does not come
 	timeout  time.Duration // for a reply
@@ -134,6 +136,7 @@ func (p *program) drawPlan(dice *rand.Rand, lease time.Duration) plan {
 		}
 		c.work = lease/2 + portion(dice, 2*lease)
 	}
+	c.again, c.sha = dice.IntN(10) == 0, dice.IntN(3) == 0
 	if dice.IntN(8) == 0 {
 		c.dies, c.closes = 1+dice.IntN(c.rounds), dice.IntN(2) == 0
 	}
@@ -215,6 +218,9 @@ func (p *program) holes() (all []string) {
 			add(c.renew.hole)
 		}
 		add(c.release.hole)
+		if c.again {
+			add("a second release")
+		}
 	}
 	return all
 }

@@ -27,6 +27,12 @@ func (p program) String() string {
 		if c.slow > 0 {
 			fmt.Fprintf(&b, "; waits %v between two steps", c.slow)
 		}
+		if c.again {
+			b.WriteString("; releases once more")
+		}
+		if c.sha {
+			b.WriteString("; calls scripts by their SHA1")
+		}
 		if c.dies > 0 {
 			fmt.Fprintf(&b, "; dies with lock %d, and its connection ends: %v", c.dies, c.closes)
 		}
