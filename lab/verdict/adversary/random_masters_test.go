@@ -20,12 +20,10 @@ func TestRandomRedlocksAreJudgedRight(t *testing.T) {
 	judgeAll(t, n, func(seed uint64) (text, truth, verdict string) {
 		h := history{name: fmt.Sprintf("redlock-%d", seed), masters: 5}
 		im := &improviser{player: newPlayer(t, masters, h), rand: rand.New(rand.NewPCG(seed, 2))}
-		im.company = []company{ownNames, oneClient}[seed%2]
-		for _, name := range []string{"a", "b", "c"} {
-			im.workers = append(im.workers, &worker{name: name})
-		}
+		im.oneClient = seed%2 == 1
+		workers := []*worker{{name: "a"}, {name: "b"}, {name: "c"}}
 		for range 12 + im.rand.IntN(12) {
-			im.onMasters(im.workers[im.rand.IntN(3)])
+			im.onMasters(workers[im.rand.IntN(3)])
 		}
 		return im.judged()
 	})
