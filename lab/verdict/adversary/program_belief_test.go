@@ -85,13 +85,15 @@ func (c *actor) believes(sent, lease time.Duration) bool {
 	return s.until > now
 }
 
-// mayBelieve is for a client that has taken the lock, and that does not know whether the rest of it was done. It gives
-// up, but another client would believe that it has the lock.
+// mayBelieve is for a client that gives up, although the log looks as if it had the lock: it has taken it, and does not
+// know whether the rest was done. And it is for a stranger that writes as a client does.
 func (c *actor) mayBelieve() {
 	now, w := c.world.now(), c.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.spans = append(w.spans, span{client: c.number, from: now, until: now, earliest: c.took, latest: forever - grain})
+	if c.took <= now {
+		w.spans = append(w.spans, span{client: c.number, from: now, until: now, earliest: c.took, latest: forever - grain})
+	}
 }
 
 // leaves ends the belief. With seen, the log shows that the client has given the lock up.

@@ -28,7 +28,7 @@ type actor struct {
 	tokens int
 	reply  string        // the last one
 	asked  time.Duration // when the request with the lease left
-	took   time.Duration // when the last reply came that had to be the right one
+	took   time.Duration // when the first reply came after which it may have the lock
 	lost   time.Duration // likewise of a take whose reply did not come; 0 is none
 	acted  bool          // the last step has reached the server
 	belief int           // index of its newest belief, or -1
@@ -142,8 +142,8 @@ func (c *actor) works() bool {
 			if !c.believes(c.asked, c.lease) {
 				return true
 			}
-		case refused:
-			c.leaves(true)
+		case refused: // an error may be about something else
+			c.leaves(!strings.HasPrefix(c.reply, "-"))
 			return false
 		}
 	}
@@ -162,7 +162,7 @@ func (c *actor) free() {
 
 // walk sends the requests of steps, "COMMAND -> REPLY | UNDO", until a reply is another one. Then it sends UNDO.
 func (c *actor) walk(steps []string) outcome {
-	c.asked = c.world.now()
+	c.asked, c.took = c.world.now(), forever
 	for i, step := range steps {
 		if i > 0 && c.slow > 0 {
 			c.rest(c.slow)
@@ -176,13 +176,11 @@ func (c *actor) walk(steps []string) outcome {
 		c.acted = c.acted && i == len(steps)-1
 		switch {
 		case is == unknown:
-			if i > 0 && !slices.ContainsFunc(steps[i:], func(s string) bool { return !strings.HasSuffix(s, "-> *") }) {
-				c.mayBelieve()
-			}
+			c.mayBelieve()
 			return unknown
 		case c.says(c.fill(want)):
-			if want != "*" {
-				c.took = c.world.now()
+			if want != "*" && takes(step) {
+				c.took = min(c.took, c.world.now())
 			}
 		default:
 			if undo != "" {
@@ -195,6 +193,17 @@ func (c *actor) walk(steps []string) outcome {
 		}
 	}
 	return granted
+}
+
+// takes reports whether a client may have the lock after a step.
+func takes(step string) bool {
+	first, _, _ := strings.Cut(step, " ")
+	return strings.Contains(step, "{k}") && !slices.Contains(looking(), first)
+}
+
+// looking are the commands that change nothing.
+func looking() []string {
+	return []string{"EXISTS", "GET", "HEXISTS", "HGET", "LINDEX", "PTTL", "SCARD", "WATCH", "ZRANK", "ZSCORE"}
 }
 
 // says reports whether the last reply is the one that was hoped for.

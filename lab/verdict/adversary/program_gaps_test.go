@@ -23,7 +23,7 @@ func gaps() []gap {
 		}
 	}
 	return []gap{
-		{falseAlarm, "a client that has seen that its lock is gone takes it again", 74, uses("")},
+		{falseAlarm, "a client that has seen that its lock is gone takes it again", 225, uses("")},
 		{falseSafe, "a client's clock is behind, and so its key expires at once", 876, uses("{until}")},
 		{falseSafe, "a renewal by no time deletes the key, and its reply is 1", 255, uses("PEXPIRE {k} 0")},
 		{falseSafe, "clients and a stranger have one name", 7777, func(p program) bool { return p.names != ownName }},

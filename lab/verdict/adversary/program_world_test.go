@@ -118,6 +118,11 @@ func (c *actor) does(command string) {
 		if c.ask(command) == unknown { // the connection had ended
 			c.ask(command)
 		}
+		switch words[0] {
+		case "SET", "COPY", "APPEND", "RENAME": // so a client takes a lock
+			c.took = c.world.now()
+			c.mayBelieve()
+		}
 	}
 }
 
