@@ -125,7 +125,7 @@ func TestAHistoryWithoutLocksIsNoProof(t *testing.T) {
 		srv.AssertOneHolder("mutex:*")
 	})
 	require.Contains(t, message, "locks that match mutex:* cannot be judged")
-	require.Contains(t, message, "nobody took a lock")
+	require.Contains(t, message, "no watched key changed")
 	kept(t, message)
 }
 

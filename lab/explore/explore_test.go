@@ -13,7 +13,7 @@ import (
 
 // script is a run as lines: "a SET lock:o t NX PX 1000 -> OK". A first word explore-1! is the rule that fired.
 func script(lines ...string) []lab.History {
-	h := lab.History{Format: lab.Format, Master: 1, Masters: 1}
+	h := lab.History{Format: lab.FirstFormat, Master: 1, Masters: 1}
 	ids := map[string]int64{}
 	for i, line := range lines {
 		command, reply, _ := strings.Cut(line, " -> ")

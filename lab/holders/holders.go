@@ -37,6 +37,7 @@ const (
 	EndStolen      End = "stolen" // deleted by another client
 	EndOverwritten End = "overwritten"
 	EndLost        End = "lost"    // with all keys: a crash, FLUSHALL
+	EndEvicted     End = "evicted" // for memory
 	EndUnclear     End = "deleted" // by its holder or by another client: the log cannot tell
 )
 

@@ -289,6 +289,8 @@ func (v Vote) Fate() Step {
 		s.Command = cmp.Or(s.Command, "the lease ended by this master's clock")
 	case EndLost:
 		s.Command = cmp.Or(s.Command, "this master lost its keys")
+	case EndEvicted:
+		s.Command = "this master evicted the key for memory"
 	case EndOverwritten:
 		s.Command = cmp.Or(s.Command, "the lock was gone by now, and no command explains it")
 	}

@@ -32,7 +32,7 @@ func nodes(t *testing.T, text string) []lab.History {
 	}
 	all := make([]lab.History, last)
 	for i := range all {
-		all[i] = lab.History{Format: lab.Format, Master: 1, Masters: 1,
+		all[i] = lab.History{Format: lab.FirstFormat, Master: 1, Masters: 1,
 			Node: &lab.Node{Node: i + 1, Nodes: last, Port: 7001 + i, Role: replica}}
 	}
 	all[0].Role = "master"

@@ -54,6 +54,8 @@ func (v *Verdict) headline() string {
 		return v.Language.Say("The log is incomplete")
 	case Undecided:
 		return v.Language.Say("Whether the locks were safe is undecided")
+	case NotJudged:
+		return v.Language.Say("Not every watched key is a lock that can be judged")
 	case NoLocks:
 		return v.Language.Say("Nobody took a lock")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/lab/holders"
+	"github.com/miniredisd/miniredisd/lab/proof"
 )
 
 // entry is an entry of a master's log.
@@ -27,6 +28,7 @@ type replay struct {
 	ledger  *doctor.Ledger
 	doctors []*doctor.Doctor // of the nodes
 	at      []int            // the index in entries of each order of the ledger
+	proof   *proof.Proof     // nil if the logs do not have what happened to the keys
 }
 
 // play shows the histories to doctors. Their ledger then has all holdings.
@@ -91,6 +93,7 @@ func play(histories []lab.History) (*replay, error) {
 			r.at = append(r.at, i)
 		}
 	}
+	r.prove(histories)
 	return r, nil
 }
 

@@ -28,7 +28,7 @@ func story(t *testing.T, masters int, text string) []lab.History {
 	t.Helper()
 	all := make([]lab.History, masters)
 	for i := range all {
-		all[i] = lab.History{Format: lab.Format, Master: i + 1, Masters: masters}
+		all[i] = lab.History{Format: lab.FirstFormat, Master: i + 1, Masters: masters}
 	}
 	mono := int64(0)
 	for line := range strings.Lines(strings.TrimSpace(text)) {

@@ -19,8 +19,9 @@ const (
 	NotLinearizable Result = "not-linearizable"
 	Incomplete      Result = "incomplete" // the logs had already dropped entries
 	Undecided       Result = "undecided"
-	NoLocks         Result = "no-locks" // nobody took a lock
-	Safe            Result = "safe"     // every lock is proved safe
+	NotJudged       Result = "not-judged" // a key changed that is no lock of one holder
+	NoLocks         Result = "no-locks"   // nobody took a lock
+	Safe            Result = "safe"       // every lock is proved safe
 )
 
 // Result returns the verdict in one word.
@@ -34,6 +35,8 @@ func (v *Verdict) Result() Result {
 		return Incomplete
 	case len(v.Undecided) > 0:
 		return Undecided
+	case len(v.NotJudged) > 0:
+		return NotJudged
 	case v.Grants == 0:
 		return NoLocks
 	}
@@ -85,6 +88,9 @@ func (v *Verdict) Print(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  Why: %s.\n  Fix: %s.\n", q.Why, q.Fix)
 	}
+	for _, n := range v.NotJudged {
+		fmt.Fprintf(w, "\nNOT JUDGED: %s\n  Why: %s.\n  Fix: %s.\n", n.Lock, n.Why, n.Fix)
+	}
 	if v.Missing > 0 {
 		fmt.Fprintf(w, "\nINCOMPLETE: the log had dropped the first %d entries. "+
 			"Watch fewer keys, or use LAB LOG RESET in time\n", v.Missing)
@@ -102,7 +108,7 @@ func (v *Verdict) noLocks() string {
 	if len(v.Blind) > 0 {
 		return "NO LOCKS: no command took a lock: " + strings.Join(v.Blind, ", ") + "; a lock needs NX"
 	}
-	return "OK, but nobody took a lock: were its keys watched (LAB LOG WATCH)?"
+	return "NO LOCKS: no watched key changed: were the keys of the locks watched (LAB LOG WATCH)?"
 }
 
 // Line returns a step of a violation as one line.

@@ -62,6 +62,8 @@ type Verdict struct {
 	Language words.Language // of SVG and Picture
 	Title    string         // of SVG, if something else than the result says what happened
 
+	NotJudged []NoVerdict
+
 	Blind []string // commands that may have taken a lock without NX, for people
 
 	picture func(w io.Writer) error
@@ -77,7 +79,7 @@ type Violation struct {
 func (f *Violation) of(l Lock) bool { return (Lock{f.DB, f.Key}) == l }
 
 // OK reports whether every lock is proved safe.
-func (v *Verdict) OK() bool { return !v.Violated() && len(v.Undecided) == 0 }
+func (v *Verdict) OK() bool { return !v.Violated() && len(v.Undecided)+len(v.NotJudged) == 0 }
 
 // Violated reports whether at least one lock was broken.
 func (v *Verdict) Violated() bool { return len(v.TwoHolders)+len(v.NotLinearizable) > 0 }
@@ -104,14 +106,14 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 		}
 	}
 	var all []operation
-	locks := r.locks(among)
+	locks := r.judged(r.locks(among))
 	for _, l := range locks {
 		v.Locks++
 		for _, table := range l.tables {
 			v.Grants += len(table)
 		}
 		for _, both := range l.overlaps {
-			f := doctor.Explain(both)
+			f := r.explain(both)
 			for i := range f.Steps {
 				if len(l.tables) == 1 { // a table of any master
 					f.Steps[i].Master = r.masterOf(l) + 1
@@ -122,12 +124,16 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 		v.Undecided = append(v.Undecided, r.questions(l)...)
 		all = append(all, r.operations(l.tables, len(l.overlaps) > 0)...)
 	}
-	v.Undecided = append(v.Undecided, r.cutShort(locks)...)
 	v.Undecided = append(v.Undecided, r.unseen(locks)...)
-	if v.Grants > 0 {
-		v.Undecided = append(v.Undecided, r.unguarded(among, locks)...)
+	if r.proof != nil {
+		v.rulings(r, among)
+	} else {
+		v.Undecided = append(v.Undecided, r.cutShort(locks)...)
+		if v.Grants > 0 {
+			v.Undecided = append(v.Undecided, r.unguarded(among, locks)...)
+		}
+		v.Blind = r.blind(among, locks)
 	}
-	v.Blind = r.blind(among, locks)
 	v.search(r, all, effort)
 	v.svg = func(w io.Writer) error { return picture.Draw(w, v.pictureOf(r, locks)) }
 	return v, nil

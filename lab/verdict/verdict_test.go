@@ -148,5 +148,5 @@ func TestEntriesWithoutWordsAreHarmless(t *testing.T) {
 	require.NoError(t, err)
 	var out bytes.Buffer
 	v.Print(&out)
-	require.Contains(t, out.String(), "nobody took a lock")
+	require.Contains(t, out.String(), "no watched key changed")
 }

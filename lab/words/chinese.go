@@ -8,6 +8,7 @@ func texts() map[string]string {
 		"The operations on a lock have no legal order":             "一把锁上的操作怎样排序都不合法",
 		"The log is incomplete":                                    "日志不完整",
 		"Whether the locks were safe is undecided":                 "锁是否安全，无法判定",
+		"Not every watched key is a lock that can be judged":       "有的键不是能判定的锁",
 		"Nobody took a lock":                                       "没有人加过锁",
 		"The locks were safe":                                      "锁是安全的",
 		"Nobody can ever take %s again":                            "再也没有人能拿到 %s",

@@ -133,7 +133,7 @@ func summary(t *testing.T, rows []row) {
 		return
 	}
 	require.InDelta(t, len(rows)/2, count["two"], float64(len(rows))/20, "half of the histories have two holders")
-	require.LessOrEqual(t, 10*count["undecided"], count["one"], "at most a tenth may be undecided")
+	require.LessOrEqual(t, 8*count["undecided"], count["one"], "at most an eighth may be undecided")
 }
 
 // fewest is the number of histories that the suite has at least.

@@ -1,0 +1,143 @@
+package proof
+
+import (
+	"slices"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
+
+// author is a client that a request may come from, with its belief.
+type author struct {
+	*belief
+	sure bool
+	why  string
+}
+
+// kinship says how the client of a request and the client of a belief are related.
+type kinship int
+
+const (
+	otherClient kinship = iota // their names differ
+	sameClient                 // one connection, or the same name after a restart of the server
+	sameName                   // two connections with one name
+	renamed                    // one connection, whose name has changed
+	noNames                    // two connections, and at least one has no name
+)
+
+func (b *belief) kin(a actor) kinship {
+	same := a.client == b.client && a.epoch == b.epoch
+	switch named := a.name != "" && b.name != ""; {
+	case same && named && a.name != b.name:
+		return renamed
+	case same, named && a.name == b.name && a.epoch != b.epoch:
+		return sameClient
+	case !named:
+		return noNames
+	case a.name == b.name:
+		return sameName
+	}
+	return otherClient
+}
+
+// pending returns the beliefs that their clients have not given up. A client that never got the reply gives nothing
+// up after its lease.
+func (l *lock) pending(now int64) []*belief {
+	l.beliefs = slices.DeleteFunc(l.beliefs, func(b *belief) bool { return b.gone })
+	return slices.DeleteFunc(slices.Clone(l.beliefs), func(b *belief) bool {
+		return b.unknown && b.ends > 0 &&
+			now > b.ends
+	})
+}
+
+// authors returns those that a request may come from. A token among its words decides, and without one the connection.
+func (p *prover) authors(r *request, l *lock, writes bool) []author {
+	var found []author
+	shown := false
+	all := l.pending(r.Time)
+	a := r.actor(p.epoch)
+	for _, b := range all {
+		if !slices.Contains(r.words, b.token) {
+			continue
+		}
+		shown = true
+		unique := len(p.takers[word{l.Key, b.token}]) < 2 || holders.LooksRandom(b.token)
+		switch kin := b.kin(a); {
+		case kin == sameClient, kin != otherClient && kin != renamed && unique:
+			found = append(found, author{b, true, ""})
+		case kin != otherClient:
+			found = append(found, author{b, false, saying(r, l, doubtsAuthor)})
+		}
+	}
+	if !shown && !r.demands() {
+		found = p.byClient(r, l, all, a)
+	}
+	if shown && !writes && p.carriesOther(r, l, found) {
+		return unsure(r, l, found)
+	}
+	return settled(r, l, found)
+}
+
+// byClient returns the authors of a request without a token.
+func (p *prover) byClient(r *request, l *lock, all []*belief, a actor) (found []author) {
+	for _, b := range all {
+		random := holders.LooksRandom(b.token)
+		sent := p.uses[use{word{l.Key, b.token}, a.id()}]
+		switch kin := b.kin(a); {
+		case kin == sameClient && !l.isShared(b, a):
+			found = append(found, author{b, true, ""})
+		case kin == noNames && random && sent:
+			found = append(found, author{b, true, ""})
+		case kin == sameClient, kin == renamed, kin == sameName:
+			found = append(found, author{b, false, saying(r, l, doubtsAuthor)})
+		}
+	}
+	return found
+}
+
+// isShared reports whether another worker has tried for the lock over the connection of a holder.
+func (l *lock) isShared(b *belief, a actor) bool { return l.competes[a.id()] && b.before > 0 }
+
+// carriesOther reports whether a request also has the token of another holder, before or behind it.
+func (p *prover) carriesOther(r *request, l *lock, found []author) bool {
+	return slices.ContainsFunc(r.words, func(text string) bool {
+		return len(p.takers[word{l.Key, text}]) > 0 && text != l.Name &&
+			!slices.ContainsFunc(found, func(a author) bool { return a.token == text })
+	})
+}
+
+// demands reports whether a command itself compares a token.
+func (r *request) demands() bool {
+	name := lower(r.Cmd)
+	return name == "delifeq" || name == "delex" && r.has(2, "ifeq") || name == "set" && r.has(3, "ifeq")
+}
+
+// settled leaves the authors sure only if they are one client.
+func settled(r *request, l *lock, found []author) []author {
+	for i := 1; i < len(found); i++ {
+		if found[0].token == found[i].token && holders.LooksRandom(found[0].token) {
+			continue
+		}
+		return unsure(r, l, found)
+	}
+	return found
+}
+
+// unsure leaves no author sure.
+func unsure(r *request, l *lock, found []author) []author {
+	for i := range found {
+		if found[i].sure {
+			found[i].sure, found[i].why = false, saying(r, l, doubtsAuthor)
+		}
+	}
+	return found
+}
+
+// whose returns the author that is a belief.
+func whose(found []author, b *belief) (a author, is bool) {
+	for _, a := range found {
+		if a.belief == b {
+			return a, true
+		}
+	}
+	return author{}, false
+}

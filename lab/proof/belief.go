@@ -1,0 +1,208 @@
+package proof
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
+
+// grant records that a client has taken a lock. to is another client than that of the request, to which it was given.
+func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
+	me := r.actor(p.epoch)
+	if to != nil {
+		me = *to
+	}
+	b := &belief{actor: me, token: a.token, ends: a.deadline, unknown: r.lost() || doubt != "", index: r.index,
+		taken: r.step()}
+	hash := l.mode != "" || a.value != ""
+	b.shared = l.mode == "read" && !strings.HasSuffix(a.token, ":write")
+	b.doubt = doubt
+	why := doubt
+	if r.lost() {
+		why = saying(r, l, doubtsReply)
+	}
+	p.regrets(r, l, b)
+	b.order, _, _ = p.Ledger.Granted(0, holders.Grant{
+		Holding: holders.Holding{
+			DB: l.DB, Key: l.Name, Token: a.token, Client: me.client, Name: me.name, Hash: hash, Shared: b.shared,
+			Granted: r.step(), Event: int64(r.index), Lease: holders.LeaseOf(r.Time, a.deadline), Until: a.deadline,
+		},
+		Doubt: why,
+	})
+	l.beliefs = append(l.beliefs, b)
+	a.held = b
+	l.parts = append(l.parts, a)
+}
+
+// regrets handles a connection that takes a lock with another token although its last release found nothing: that
+// release may have come from another worker on the connection.
+func (p *prover) regrets(r *request, l *lock, now *belief) {
+	for _, b := range l.vain {
+		if b.vain && (b.ends == 0 || b.ends > r.Time) && b.token != now.token && b.kin(now.actor) == sameClient {
+			p.Ledger.Regret(0, l.Key, b.order, holders.Doubt{Why: saying(r, l, doubtsVain), Step: r.step()})
+		}
+	}
+	l.vain = nil
+}
+
+// adopt notes a part that was there before the log says who added it.
+func (p *prover) adopt(r *request, l *lock, a part) {
+	if l.seen { // the log lacks a change
+		p.leavesUnread(r, l)
+	}
+	b := &belief{token: a.token, ends: a.deadline, unknown: true, index: r.index}
+	b.order, _, _ = p.Ledger.Granted(0, holders.Grant{
+		Holding: holders.Holding{
+			DB: l.DB, Key: l.Name, Token: a.token, Hash: a.value != "", Event: int64(r.index),
+			Granted: holders.Step{Time: r.Time, Command: "the key was there when the log began"},
+			Lease:   holders.LeaseOf(r.Time, a.deadline), Until: a.deadline,
+		},
+		Doubt: saying(r, l, doubtsBegin),
+	})
+	l.beliefs = append(l.beliefs, b)
+	a.held = b
+	l.parts = append(l.parts, a)
+}
+
+// ends records that a key does not have the token of a belief any more.
+func (p *prover) ends(r *request, l *lock, b *belief, how holders.End) {
+	e := holders.Ending{Order: b.order, How: how, Time: r.Time}
+	if r.Client != 0 {
+		e.By = r.step()
+		e.Thief = how == holders.EndStolen && l.competes[r.actor(p.epoch).id()]
+	}
+	p.Ledger.Ended(0, l.Key, e)
+}
+
+// apart records that a deadline is another one than the holder asked for.
+func (p *prover) apart(l *lock, b *belief) {
+	if b != nil {
+		p.Ledger.Apart(0, l.Key, b.order)
+	}
+}
+
+// givesUp records that the authors of a request do not believe in the lock any more.
+func (p *prover) givesUp(r *request, l *lock, found []author, but *belief) {
+	for _, a := range found {
+		if a.belief == but {
+			continue
+		}
+		a.gone = a.gone || a.sure
+		p.Ledger.GaveUp(0, l.Key, a.order, a.sure, holders.Doubt{Why: a.why, Step: r.step()})
+	}
+}
+
+// extends records that an author has a new lease.
+func (p *prover) extends(r *request, l *lock, a author, until int64) {
+	if r.lost() && a.sure {
+		a.sure, a.why = false, saying(r, l, doubtsReply)
+	}
+	if a.sure {
+		a.unknown, a.ends = false, until
+	}
+	p.Ledger.Extended(0, l.Key, holders.Renewal{
+		Order: a.order, Time: r.Time, Until: until, Sure: a.sure, Doubted: a.doubt != "", Why: holders.Doubt{Why: a.why,
+			Step: r.step()},
+	})
+}
+
+// prolong applies a change that keeps a token.
+func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
+	mine := p.authors(r, l, false)
+	if lower(r.Cmd) == "getex" && !r.isScript() { // its reply shows whose lock it is
+		for i := range mine {
+			if mine[i].token != r.Reply {
+				mine[i].sure, mine[i].why = false, saying(r, l, doubtsShown)
+			}
+		}
+	}
+	if field {
+		for i := range mine {
+			mine[i].sure, mine[i].why = false, saying(r, l, doubtsField)
+		}
+	}
+	if q.deadline > 0 && q.deadline <= r.Time {
+		return // the key is about to expire, and its holder means to renew it
+	}
+	if len(mine) == 0 && r.Name == "" && !entered {
+		for _, b := range l.pending(r.Time) {
+			if b.name == "" {
+				mine = append(mine, author{b, false, saying(r, l, doubtsAuthor)})
+			}
+		}
+	}
+	for _, a := range mine {
+		over := a.ends > 0 && r.Time > a.ends
+		switch {
+		case a.belief == q.held && q.held.client == 0: // it was there when the log began
+			a.actor = r.actor(p.epoch)
+			p.extends(r, l, a, q.deadline)
+		case a.belief == q.held || !over:
+			p.extends(r, l, a, q.deadline)
+		default:
+			p.revive(r, l, a, q.deadline)
+		}
+	}
+	if _, is := whose(mine, q.held); !is {
+		p.apart(l, q.held)
+		p.intrudes(r, l, q, mine)
+	}
+}
+
+// revive records that a client whose lease is over has renewed the lock of another one: it believes in it again.
+func (p *prover) revive(r *request, l *lock, a author, until int64) {
+	b := &belief{actor: a.actor, token: a.token, ends: until, index: r.index, taken: a.taken, doubt: a.doubt}
+	var renews int64
+	if a.sure {
+		renews, a.gone = a.order, true
+	}
+	doubt := cmp.Or(a.why, a.doubt)
+	if r.lost() {
+		doubt = saying(r, l, doubtsReply)
+	}
+	b.order, _, _ = p.Ledger.Granted(0, holders.Grant{
+		Holding: holders.Holding{
+			DB: l.DB, Key: l.Name, Token: a.token, Client: a.client, Name: a.name, Granted: r.step(), Event: int64(r.index),
+			Lease: holders.LeaseOf(r.Time, until), Until: until, Renews: renews,
+		},
+		Doubt: doubt, Loose: true,
+	})
+	p.renewed[b.order] = a.order
+	l.beliefs = append(l.beliefs, b)
+}
+
+// intrudes handles a script that shows the token of a holder and comes from another client: it believes in the lock,
+// too.
+func (p *prover) intrudes(r *request, l *lock, q *part, mine []author) {
+	if len(mine) > 0 || !r.isScript() || q.held == nil || r.around == nil || !slices.Contains(r.around.Cmd, q.token) {
+		return
+	}
+	me := r.actor(p.epoch)
+	b := &belief{actor: me, token: q.token, ends: q.deadline, index: r.index, taken: r.step()}
+	b.order, _, _ = p.Ledger.Granted(0, holders.Grant{
+		Holding: holders.Holding{
+			DB: l.DB, Key: l.Name, Token: q.token, Client: me.client, Name: me.name, Granted: r.step(), Hash: q.value != "",
+			Event: int64(r.index), Lease: holders.LeaseOf(r.Time, q.deadline), Until: q.deadline,
+		},
+		Loose: true,
+	})
+	l.beliefs = append(l.beliefs, b)
+}
+
+// wasOver handles a lock whose lease was over before it began: its client has read OK.
+func (p *prover) wasOver(r *request, l *lock) {
+	me := r.actor(p.epoch)
+	token := ""
+	if len(r.Cmd) > 2 {
+		token = r.Cmd[2]
+	}
+	l.seen, l.asked = true, true
+	p.Ledger.Granted(0, holders.Grant{
+		Holding: holders.Holding{
+			DB: l.DB, Key: l.Name, Token: token, Client: me.client, Name: me.name, Granted: r.step(), Event: int64(r.index),
+		},
+		Doubt: saying(r, l, doubtsClock), Loose: true,
+	})
+}

@@ -1,0 +1,271 @@
+package proof
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
+
+// remove applies the removal of parts by a client.
+func (p *prover) remove(r *request, l *lock, removed []part, c lab.Change) {
+	if len(removed) == 0 {
+		return
+	}
+	l.drop(removed)
+	mine := p.authors(r, l, false)
+	clears := strings.HasPrefix(lower(r.Cmd), "flush") || lower(r.Cmd) == "swapdb"
+	past := c.After == nil && r.isPast() && !r.isConstant()
+	var present []*belief
+	for _, q := range removed {
+		if q.held == nil || slices.Contains(present, q.held) {
+			continue
+		}
+		present = append(present, q.held)
+		a, is := whose(mine, q.held)
+		p.leaves(r, l, q, is)
+		switch {
+		case past && lower(r.Cmd) == "set" && is: // it means to renew
+			p.ends(r, l, q.held, holders.EndOverwritten)
+		case is && (past || clears):
+			a.sure, a.why = false, saying(r, l, doubtsPast)
+			if clears {
+				a.why = saying(r, l, doubtsAll)
+			}
+			p.ends(r, l, q.held, holders.EndUnclear)
+			p.givesUp(r, l, []author{a}, nil)
+		case is && a.sure:
+			p.ends(r, l, q.held, holders.EndReleased)
+			q.held.gone = true
+		case is:
+			p.ends(r, l, q.held, holders.EndUnclear)
+			p.givesUp(r, l, []author{a}, nil)
+		case clears:
+			p.ends(r, l, q.held, holders.EndLost)
+		default:
+			p.ends(r, l, q.held, holders.EndStolen)
+		}
+	}
+	others := slices.DeleteFunc(mine, func(a author) bool { return slices.Contains(present, a.belief) })
+	if !past || lower(r.Cmd) != "set" {
+		p.givesUp(r, l, others, nil)
+	}
+}
+
+// leaves notes a part of a collection that another client than its holder removed by itself: queues do so.
+func (p *prover) leaves(r *request, l *lock, q part, own bool) {
+	if l.told.As != lab.Unnamed || own || q.value == "" && q.token == q.name && len(l.parts) == 0 {
+		return
+	}
+	switch name := lower(r.Cmd); {
+	case strings.Contains(name, "pop"), name == "zrem", name == "srem", name == "smove":
+		l.what = queue
+	}
+}
+
+// replace applies a string that a client has replaced by another one.
+func (p *prover) replace(r *request, l *lock, old, now part) {
+	mine := p.authors(r, l, true)
+	a, is := whose(mine, old.held)
+	carries := slices.Contains(r.words, now.token)
+	to := p.waiter(r, l, now.token)
+	switch {
+	case old.held == nil:
+	case is && now.deadline > 0 && now.deadline <= r.Time:
+		a.sure, a.why = false, saying(r, l, doubtsPast)
+		l.drop([]part{old})
+		p.ends(r, l, old.held, holders.EndUnclear)
+		p.givesUp(r, l, []author{a}, nil)
+		l.parts = append(l.parts, now) // until it expires
+		return
+	case is && a.sure && (to != nil || !carries): // the holder hands the lock over
+		l.drop([]part{old})
+		p.ends(r, l, old.held, holders.EndReleased)
+		old.held.gone = true
+		p.grant(r, l, now, to, saying(r, l, doubtsGiven))
+		return
+	case is && a.sure && p.rotates(r, old):
+		q := l.find(old.name)
+		q.name, q.token, q.deadline = now.name, now.token, now.deadline
+		q.held.token = now.token
+		p.extends(r, l, a, now.deadline)
+		return
+	case is && !r.has(3, "xx"):
+		l.drop([]part{old})
+		p.ends(r, l, old.held, holders.EndUnclear)
+		a.sure, a.why = false, saying(r, l, doubtsWriter)
+		p.givesUp(r, l, []author{a}, nil)
+		p.grant(r, l, now, nil, a.why)
+		return
+	}
+	l.drop([]part{old})
+	if old.held != nil {
+		p.ends(r, l, old.held, holders.EndOverwritten)
+	}
+	doubt := ""
+	if !p.overwrites(r, l, now) {
+		doubt = saying(r, l, doubtsWriter)
+	}
+	p.again(r, l, now, mine, doubt)
+}
+
+// rotates reports whether a holder that writes another token gives itself a new one.
+func (p *prover) rotates(r *request, old part) bool {
+	return r.Name != "" || r.isScript() || r.has(3, "xx") || slices.Contains(r.words, old.token)
+}
+
+// overwrites reports whether a client that replaces a token believes that it has the lock now.
+func (p *prover) overwrites(r *request, l *lock, now part) bool {
+	if r.has(3, "xx") && l.told.As == lab.Unnamed {
+		return false
+	}
+	me := r.actor(p.epoch).id()
+	if r.isScript() {
+		return answered(r.outer()) == yes && slices.Contains(r.words, now.token)
+	}
+	return slices.Contains(r.words, now.token) &&
+		(l.competes[me] || l.seenAbsent[me] || now.deadline > 0 && holders.IsToken(now.token))
+}
+
+// again grants a lock to a client that may have held it before.
+func (p *prover) again(r *request, l *lock, now part, mine []author, doubt string) {
+	for _, a := range mine {
+		if a.token == now.token && a.sure {
+			a.gone = true
+			p.grant(r, l, now, nil, "")
+			l.beliefs[len(l.beliefs)-1].taken = a.taken
+			return
+		}
+	}
+	p.grant(r, l, now, nil, doubt)
+}
+
+// waiter returns another client that has tried for the lock with a token, or nil.
+func (p *prover) waiter(r *request, l *lock, token string) *actor {
+	me := r.actor(p.epoch)
+	for i := range p.history.Entries[:r.index] {
+		e := &p.history.Entries[i]
+		if e.Client != 0 && e.DB == l.DB && slices.Contains(e.Cmd, token) && slices.Contains(e.Cmd, l.Name) {
+			if a := (actor{e.Client, e.Name, p.epoch}); a.id() != me.id() {
+				return &a
+			}
+		}
+	}
+	return nil
+}
+
+// take applies a part that a client has added to a key.
+func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
+	for i := range l.parts {
+		if b := l.parts[i].held; b != nil && p.together(r, b.index) {
+			a.held = b // two fields of one holder
+			l.parts = append(l.parts, a)
+			return
+		}
+	}
+	if a.deadline > 0 && a.deadline <= r.Time {
+		p.wasOver(r, l)
+		l.parts = append(l.parts, a) // until it expires
+		return
+	}
+	doubt := p.doubtOf(r, l, c)
+	if !slices.Contains(r.words, a.token) {
+		for _, b := range l.pending(r.Time) {
+			if b.token != a.token || b.ends > 0 && r.Time > b.ends {
+				continue
+			}
+			if !slices.Contains(r.words, l.Name) { // SWAPDB
+				p.returns(l, a)
+				return
+			}
+			doubt = saying(r, l, doubtsWriter) // it may have brought the token of the holder back
+		}
+	}
+	p.grant(r, l, a, nil, doubt)
+}
+
+// together reports whether an entry before r belongs to the same request.
+func (p *prover) together(r *request, index int) bool {
+	e := &p.history.Entries[index]
+	return index == r.index || r.By != "" && e.By == r.By && e.Client == r.Client && e.Run == r.Run
+}
+
+// doubtOf returns why a client that has made a key may not believe that it has the lock, "" if it does.
+func (p *prover) doubtOf(r *request, l *lock, c lab.Change) string {
+	name, me := lower(r.Cmd), r.actor(p.epoch).id()
+	stores := strings.HasSuffix(name, "store") || name == "bitop" || name == "sort" || strings.HasPrefix(name, "geo")
+	way := name
+	if r.isScript() {
+		way = "script"
+	}
+	switch result := answered(r.outer()); {
+	case r.isScript() && r.around == nil && !tries(r):
+		l.asked = true
+		return saying(r, l, doubtsScript)
+	case r.isScript() && (result == no || result == empty && c.After.Type != "hash"):
+		l.asked = true
+		return saying(r, l, doubtsScript)
+	case r.isScript():
+	case stores:
+		return saying(r, l, doubtsWriter)
+	case tries(r), l.seenAbsent[me], r.Reply != "OK":
+	case l.told.As != lab.Unnamed:
+	default:
+		if holders.LooksRandom(strings.Join(r.Cmd[min(2, len(r.Cmd)):min(3, len(r.Cmd))], "")) {
+			l.asked = true
+		}
+		return saying(r, l, doubtsWriter)
+	}
+	l.asked = true
+	if l.way == "" {
+		l.way = way
+	}
+	if strange(l.way, way) && !tries(r) && !l.seenAbsent[me] {
+		return saying(r, l, doubtsWriter)
+	}
+	return ""
+}
+
+// strange reports whether a lock that is taken in one way is hardly taken in another.
+func strange(first, way string) bool {
+	takes := func(w string) bool {
+		return strings.HasPrefix(w, "set") || w == "script" || strings.HasPrefix(w, "mset")
+	}
+	return takes(first) && !takes(way)
+}
+
+// counts applies arithmetic to a string, and reports whether that was all.
+func (p *prover) counts(r *request, l *lock, c lab.Change) bool {
+	if c.Before == nil {
+		l.grows = !l.seen || l.grows
+		return false
+	}
+	old := l.find(c.Before.Text)
+	if old == nil || l.way != "" && !strings.HasPrefix(l.way, "incr") && !strings.HasPrefix(l.way, "decr") {
+		return false
+	}
+	mine := p.authors(r, l, false)
+	a, is := whose(mine, old.held)
+	was, _ := strconv.ParseInt(c.Before.Text, 10, 64)
+	n, _ := strconv.ParseInt(c.After.Text, 10, 64)
+	l.grows = l.grows && n > was
+	old.name, old.deadline = c.After.Text, c.After.Deadline
+	switch {
+	case n <= 0 && old.held != nil && is && a.sure:
+		p.ends(r, l, old.held, holders.EndReleased)
+		old.held.gone = true
+		old.held = nil
+	case n <= 0 && old.held != nil:
+		p.ends(r, l, old.held, holders.EndUnclear)
+		p.givesUp(r, l, mine, nil)
+		old.held = nil
+	case old.held == nil && was <= 0 && n > 0:
+		l.drop([]part{*old})
+		p.grant(r, l, part{name: c.After.Text, token: c.After.Text, deadline: c.After.Deadline}, nil, "")
+	case !is && l.told.As == lab.Unnamed:
+		l.what = counter
+	}
+	return true
+}

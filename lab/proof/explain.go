@@ -1,0 +1,108 @@
+package proof
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
+
+const both = ": both believe that they hold it"
+
+// The fixes.
+const (
+	fixCompare = "take the lock with SET key token NX PX milliseconds, and release and renew it in a script that " +
+		"compares the token"
+	fixRenew = "renew in a script that compares the token, and stop the work if it was another one"
+	fixLoss  = "keep a server that lost its keys away for longer than the longest lease; " +
+		"check a fencing token where the data is"
+	fixEvict = "keep locks on a server with maxmemory-policy noeviction, or with enough memory; " +
+		"check a fencing token where the data is"
+	fixClock  = "let the server count the lease: PX and PEXPIRE with a number above 0, and no time of a client's clock"
+	fixShared = "give each try for the lock a random token of its own"
+)
+
+// Explain says how the second holder of a lock got it: what happened to this key, with its times. The steps are the
+// grant, the end of the hold, and the second grant.
+func (p *Proof) Explain(o holders.Overlap) (why, fix string, steps []holders.Step) {
+	first, second := o.First.Votes[0], o.Second.Votes[0]
+	key := nameOf(holders.Key{DB: o.First.DB, Name: o.First.Key})
+	a, b, at := whoDid(first.Granted), whoDid(second.Granted), Clock(second.Granted.Time)
+	ended := first.EndOrder != 0 && first.EndOrder <= o.Second.From
+	if old := p.vote(p.renewed[second.Order]); old != nil {
+		steps = []holders.Step{old.Step()}
+		if old.EndOrder != 0 && old.End != holders.EndReleased {
+			steps = append(steps, old.Fate())
+		}
+		return fmt.Sprintf("%s's lease of %s was over, %s took it at %s, and %s's %s at %s renewed it and did not "+
+				"compare the token",
+				b, key, a, Clock(first.Granted.Time), b, verbOf(second.Granted), at) + both, fixRenew,
+			append(steps, first.Step(), second.Step())
+	}
+	steps = append(steps, first.Step())
+	if ended && (first.End != holders.EndOverwritten || first.EndedBy != second.Granted) {
+		steps = append(steps, first.Fate())
+	}
+	steps = append(steps, second.Step())
+	if !ended {
+		if first.Token == second.Token {
+			return fmt.Sprintf("%s took %s at %s with the token of %s", b, key, at, a) + both, fixShared, steps
+		}
+		return fmt.Sprintf("%s took %s at %s while %s held it %s", b, key, at, a, until(first)) + both, fixCompare, steps
+	}
+	again := fmt.Sprintf("; %s took it at %s", b, at) + both
+	thief, verb, when := whoDid(first.EndedBy), verbOf(first.EndedBy), Clock(first.Ended)
+	switch first.End {
+	case holders.EndLost:
+		why, fix = fmt.Sprintf("the server lost %s at %s, and %s believed in it %s", key, when, a, until(first)), fixLoss
+	case holders.EndEvicted:
+		why = fmt.Sprintf("the server evicted %s for memory at %s, and %s believed in it %s", key, when, a, until(first))
+		fix = fixEvict
+	case holders.EndExpired:
+		why, fix = fmt.Sprintf("%s expired at %s, and %s believed in it %s", key, when, a, until(first)), fixCompare
+	case holders.EndOverwritten:
+		if thief == a {
+			why = fmt.Sprintf("%s's %s at %s deleted its own %s, because its time was over", a, verb, when, key)
+			return why + again, fixClock, steps
+		}
+		why = fmt.Sprintf("%s's %s at %s replaced the token of %s in %s, in which %s believed %s",
+			thief, verb, when, a, key, a, until(first))
+		fix = fixCompare
+		if first.EndedBy == second.Granted {
+			again = both
+		}
+	default:
+		why = fmt.Sprintf("%s's %s at %s took %s from %s, which believed in it %s", thief, verb, when, key, a, until(first))
+		fix = fixCompare
+	}
+	return why + again, fix, steps
+}
+
+// vote returns the holding with an order, or nil.
+func (p *Proof) vote(order int64) *holders.Vote {
+	if order == 0 {
+		return nil
+	}
+	for _, h := range p.Ledger.Table(0) {
+		if h.Order == order {
+			return &holders.Vote{Holding: h}
+		}
+	}
+	return nil
+}
+
+func whoDid(s holders.Step) string { return cmp.Or(s.Name, "client "+strconv.FormatInt(s.Client, 10)) }
+
+func verbOf(s holders.Step) string {
+	verb, _, _ := strings.Cut(s.Command, " ")
+	return strings.ToUpper(verb)
+}
+
+func until(v holders.Vote) string {
+	if v.Until == 0 {
+		return "without end"
+	}
+	return "until " + Clock(v.Until)
+}

@@ -1,0 +1,114 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
+
+// heard reads a request that has not changed a lock.
+func (p *prover) heard(r *request, l *lock) {
+	me, name := r.actor(p.epoch), lower(r.Cmd)
+	switch {
+	case !r.ran() || r.Outcome == lab.Failed:
+		p.gaveUpPerhaps(r, l, doubtsSent)
+	case p.renewsAlike(r, l):
+	case r.isScript(): // the script itself comes behind it
+	case name == "get" || name == "exists" || name == "hget" || name == "hexists":
+		l.seenAbsent[me.id()] = isNil(r.Entry) || r.Reply == "0"
+		p.learns(r, l)
+	case tries(r) && r.Reply == "OK":
+		p.wasOver(r, l)
+	case tries(r):
+		p.tried(r, l)
+		p.learns(r, l)
+	case p.releases(r):
+		found := p.authors(r, l, false)
+		p.givesUp(r, l, found, nil)
+		for _, a := range found {
+			if a.vain = a.sure && !r.runs(); a.vain {
+				l.vain = append(l.vain, a.belief)
+			}
+		}
+	case r.runs():
+		if answered(r.Entry) != yes {
+			p.gaveUpPerhaps(r, l, doubtsScript)
+		}
+		p.tried(r, l)
+	case renews(name):
+		for _, a := range p.authors(r, l, false) {
+			if l.has(a.belief) {
+				continue // GT, LT, NX or XX refused it: the lock is there
+			}
+			p.Ledger.MayKnow(0, l.Key, a.order, holders.Doubt{Why: saying(r, l, doubtsFail), Step: r.step()})
+		}
+	}
+}
+
+// renews reports whether a command changes a deadline, or writes the value that the key has.
+func renews(name string) bool {
+	return strings.Contains(name, "expire") || name == "persist" || name == "getex" || name == "set" || name == "setex" ||
+		name == "psetex" || name == "getset"
+}
+
+// has reports whether the key has a token of a belief.
+func (l *lock) has(b *belief) bool {
+	return slices.ContainsFunc(l.parts, func(q part) bool { return q.held == b })
+}
+
+// renewsAlike handles a renewal that has succeeded and changed nothing, because the clock stands still. It reports
+// whether r is one.
+func (p *prover) renewsAlike(r *request, l *lock) bool {
+	if !renews(lower(r.Cmd)) || tries(r) || answered(r.Entry) != yes || len(l.parts) != 1 || r.has(3, "xx") && r.has(3,
+		"get") {
+		return false
+	}
+	if q := &l.parts[0]; q.held != nil && !p.writesOver(r, l, q) {
+		p.prolong(r, l, q, false, false)
+	}
+	return true
+}
+
+// learns notes that a client has read its own token.
+func (p *prover) learns(r *request, l *lock) {
+	for _, b := range l.beliefs {
+		if b.unknown && b.doubt == "" && r.Reply == b.token && b.kin(r.actor(p.epoch)) != otherClient {
+			b.unknown = false
+			p.Ledger.Learned(0, l.Key, b.order)
+		}
+	}
+}
+
+// tried notes a client that tried for a lock in vain.
+func (p *prover) tried(r *request, l *lock) {
+	me := r.actor(p.epoch)
+	l.competes[me.id()] = true
+	for _, b := range l.beliefs {
+		if !b.gone && b.kin(me) == sameClient && !slices.Contains(r.words, b.token) {
+			b.before++
+		}
+	}
+}
+
+// releases reports whether a request tries to give a lock up.
+func (p *prover) releases(r *request) bool {
+	switch lower(r.Cmd) {
+	case "del", "unlink", "getdel", "delex", "delifeq", "hdel", "srem", "zrem", "lrem", "hgetdel":
+		return true
+	}
+	return r.runs() && p.script(r).releases()
+}
+
+// gaveUpPerhaps records that a client may believe that it has given a lock up.
+func (p *prover) gaveUpPerhaps(r *request, l *lock, why doubt) {
+	if !p.releases(r) && (!r.runs() || p.script(r).keeps()) {
+		return
+	}
+	found := p.authors(r, l, false)
+	for i := range found {
+		found[i].sure, found[i].why = false, saying(r, l, why)
+	}
+	p.givesUp(r, l, found, nil)
+}

@@ -1,0 +1,343 @@
+package proof
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
+
+// lock is a key, and who believes that it holds the lock.
+type lock struct {
+	holders.Key
+	told    lab.Watch
+	seen    bool      // it has changed
+	parts   []part    // what the key has now
+	beliefs []*belief // of those that have not given up
+	vain    []*belief // those that were given up by a request without a token that found nothing
+
+	seenAbsent map[string]bool // clients that have read that the key is absent
+	competes   map[string]bool // clients that have tried for the lock in vain
+	way        string          // how it was taken first
+
+	what    crowd // what the key seems to be, if it is no lock of one holder
+	asked   bool  // somebody took it in a way that tells whether it was free
+	mode    string
+	counted bool // a hash whose first field is the count of its holder
+	beside  bool // each change came from the holder of another lock
+	grows   bool // it is a counter, and only grew
+	unread  *Ruling
+}
+
+// crowd is a way in which a key has several holders, or none.
+type crowd string
+
+const (
+	several crowd = "several"
+	counter crowd = "counter"
+	queue   crowd = "queue"
+	other   crowd = "other"
+)
+
+// part is a token in a key.
+type part struct {
+	name, value, token string
+	deadline           int64
+	held               *belief // nil if nobody believes that it is its own
+}
+
+// belief is a client that believes that it holds a lock.
+type belief struct {
+	actor
+	token   string
+	order   int64 // in the ledger
+	ends    int64 // unix ms of the end that it asked for; 0 is never
+	unknown bool
+	doubt   string // why its client may not believe in it, "" if it does
+	gone    bool
+	vain    bool // given up by a request without a token that found nothing
+	shared  bool
+	index   int // of the entry that began it
+	before  int // the number of vain tries over its connection with other tokens
+	taken   holders.Step
+}
+
+// partsOf returns the parts of a value. The field of a hash that has no count names nobody: its value does.
+func (l *lock) partsOf(v *lab.Value) (all []part) {
+	switch {
+	case v == nil:
+		return nil
+	case v.Type == "string":
+		return []part{{name: v.Text, token: v.Text, deadline: v.Deadline}}
+	}
+	for _, q := range v.Parts {
+		one := part{name: q.Name, value: q.Value, token: q.Name, deadline: v.Deadline}
+		if q.Deadline != 0 {
+			one.deadline = q.Deadline
+		}
+		if v.Type == "hash" {
+			switch _, err := strconv.ParseInt(q.Value, 10, 64); {
+			case q.Name == "mode" && (q.Value == "read" || q.Value == "write"):
+				l.mode = q.Value
+				continue
+			case err != nil && l.counted:
+				continue // a note beside the count of the holder
+			case err != nil:
+				one.name, one.token = q.Name+"\x00"+q.Value, q.Value
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// startsCount reports whether a new hash has the count of a holder.
+func startsCount(v *lab.Value) bool {
+	return v != nil && v.Type == "hash" && slices.ContainsFunc(v.Parts, func(q lab.Part) bool {
+		_, err := strconv.ParseInt(q.Value, 10, 64)
+		return err == nil
+	})
+}
+
+// find returns the part with a name, or nil.
+func (l *lock) find(name string) *part {
+	i := slices.IndexFunc(l.parts, func(q part) bool { return q.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &l.parts[i]
+}
+
+// change applies a change of a key.
+func (p *prover) change(r *request, c lab.Change) {
+	l := p.lock(holders.Key{DB: c.DB, Name: c.Key})
+	l.counted = l.counted && c.Before != nil || c.Before == nil && startsCount(c.After)
+	before, after := l.partsOf(c.Before), l.partsOf(c.After)
+	if c.Before == nil && r.Event == lab.EventWatched {
+		p.finds(r, l, after)
+		return
+	}
+	p.watches(r, l, c)
+	defer func() { l.seen = true }()
+	if c.Before != nil && c.Before.Unread || c.After != nil && c.After.Unread {
+		p.leavesUnread(r, l)
+		return
+	}
+	for _, b := range before {
+		if l.find(b.name) == nil {
+			p.adopt(r, l, b)
+		}
+	}
+	if isCounter(c, r) && p.counts(r, l, c) {
+		return
+	}
+	var removed, added, kept []part
+	for _, b := range before {
+		if !slices.ContainsFunc(after, func(a part) bool { return a.name == b.name }) {
+			removed = append(removed, *l.find(b.name))
+		}
+	}
+	for _, a := range after {
+		if l.find(a.name) == nil {
+			added = append(added, a)
+		} else {
+			kept = append(kept, a)
+		}
+	}
+	if c.After == nil || c.Cause == lab.ByLoss && c.Before != nil && c.Before.Type != c.After.Type {
+		removed = slices.Clone(l.parts)
+	}
+	switch {
+	case c.Cause != lab.ByCommand || r.Client == 0:
+		p.vanish(r, l, c, removed)
+		for _, a := range added {
+			p.returns(l, a)
+		}
+	case len(removed) == 1 && len(added) == 1 && c.After.Type == "string":
+		p.replace(r, l, removed[0], added[0])
+	default:
+		p.remove(r, l, removed, c)
+		for _, a := range added {
+			p.take(r, l, a, c)
+		}
+	}
+	p.keep(r, l, c, kept)
+	p.crowds(l)
+}
+
+// finds notes the parts of a key that was there when the log began to watch it.
+func (p *prover) finds(r *request, l *lock, after []part) {
+	for _, a := range after {
+		if l.find(a.name) == nil {
+			p.adopt(r, l, a)
+		}
+	}
+}
+
+// keep applies a change of the deadline or of the value to the parts that stay.
+func (p *prover) keep(r *request, l *lock, c lab.Change, kept []part) {
+	if c.After == nil {
+		return
+	}
+	if c.Before != nil && c.Before.Deadline != c.After.Deadline && c.After.Type != "string" {
+		for _, q := range l.parts { // a change of the deadline names no part
+			if !slices.ContainsFunc(kept, func(k part) bool { return k.name == q.name }) && q.deadline == c.Before.Deadline {
+				q.deadline = c.After.Deadline
+				kept = append(kept, q)
+			}
+		}
+	}
+	for _, k := range kept {
+		q := l.find(k.name)
+		if q == nil {
+			continue
+		}
+		entered, field := q.value != k.value, k.deadline != c.After.Deadline
+		q.value, q.deadline = k.value, k.deadline
+		if r.Client == 0 || c.Cause != lab.ByCommand {
+			p.apart(l, q.held)
+			continue
+		}
+		if !p.writesOver(r, l, q) {
+			p.prolong(r, l, q, entered, field)
+		}
+	}
+}
+
+// writesOver handles a client that writes the token that the key has, and is not its holder.
+func (p *prover) writesOver(r *request, l *lock, q *part) bool {
+	if r.isScript() || q.value != "" || !slices.Contains(r.words, q.token) || r.demands() || q.held == nil {
+		return false
+	}
+	if _, is := whose(p.authors(r, l, true), q.held); is {
+		return false
+	}
+	now := *q
+	l.drop([]part{now})
+	p.ends(r, l, now.held, holders.EndOverwritten)
+	doubt := ""
+	if !p.overwrites(r, l, now) {
+		doubt = saying(r, l, doubtsWriter)
+	}
+	p.grant(r, l, now, nil, doubt)
+	return true
+}
+
+// drop removes parts from the key.
+func (l *lock) drop(removed []part) {
+	l.parts = slices.DeleteFunc(l.parts, func(q part) bool {
+		return slices.ContainsFunc(removed, func(o part) bool { return o.name == q.name })
+	})
+}
+
+// vanish removes parts that no command of a client removed.
+func (p *prover) vanish(r *request, l *lock, c lab.Change, removed []part) {
+	l.drop(removed)
+	how := holders.EndLost
+	switch c.Cause {
+	case lab.ByExpiry:
+		how = holders.EndExpired
+	case lab.ByEviction:
+		how = holders.EndEvicted
+	}
+	for _, q := range removed {
+		if q.held != nil {
+			p.ends(r, l, q.held, how)
+		}
+	}
+}
+
+// returns handles a part that comes without a client, from a disk or a snapshot.
+func (p *prover) returns(l *lock, a part) {
+	for _, b := range l.beliefs {
+		if b.token == a.token && !b.gone {
+			a.held = b
+		}
+	}
+	l.parts = append(l.parts, a)
+}
+
+// crowds notes whether the key has several holders now.
+func (p *prover) crowds(l *lock) {
+	var first *belief
+	for _, q := range l.parts {
+		switch {
+		case q.held == nil || q.held.shared || q.held.doubt != "":
+		case first == nil:
+			first = q.held
+		case q.held != first && l.what == "":
+			l.what = several
+		}
+	}
+}
+
+// watches notes what the change says of the kind of the key.
+func (p *prover) watches(r *request, l *lock, c lab.Change) {
+	v := c.After
+	if v == nil {
+		v = c.Before
+	}
+	switch {
+	case v == nil || l.told.As != lab.Unnamed:
+	case v.Type == "list" && (l.way == "" || l.what == queue):
+		l.what = queue
+	case v.Type != "list" && v.Type != "string" && v.Type != "hash" && v.Type != "set" && v.Type != "zset":
+		l.what = other
+	}
+	l.beside = l.beside && p.isBeside(r, l, c)
+}
+
+// isBeside reports whether a change can be that of a key beside a lock: a counter that gives its holders numbers, or
+// a queue of those that wait.
+func (p *prover) isBeside(r *request, l *lock, c lab.Change) bool {
+	if c.Cause != lab.ByCommand {
+		return true
+	}
+	v := c.After
+	if v == nil {
+		v = c.Before
+	}
+	if v == nil || v.Type == "hash" || v.Type == "string" && (c.After == nil || !isCounter(c, r)) {
+		return false
+	}
+	me := r.actor(p.epoch).id()
+	for _, o := range p.all {
+		if o == l || o.what != "" {
+			continue
+		}
+		mine := slices.ContainsFunc(o.beliefs, func(b *belief) bool { return !b.gone && b.id() == me })
+		if v.Type == "string" && mine || r.isScript() && slices.Contains(r.words, o.Name) && v.Type != "string" {
+			return true
+		}
+	}
+	return v.Type == "string" && p.takesSoon(r)
+}
+
+// takesSoon reports whether the script or transaction around a command takes a lock behind it.
+func (p *prover) takesSoon(r *request) bool {
+	if r.By == "" {
+		return false
+	}
+	for i := r.index + 1; i < len(p.history.Entries); i++ {
+		e := &p.history.Entries[i]
+		if e.Client != r.Client || e.By != r.By {
+			return false
+		}
+		if slices.ContainsFunc(e.Changes, func(c lab.Change) bool {
+			return c.Before == nil && !isCounter(c,
+				&request{Entry: e})
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// isCounter reports whether a command has counted: the number is not among its words.
+func isCounter(c lab.Change, r *request) bool {
+	name := lower(r.Cmd)
+	return c.After != nil && c.After.Type == "string" && (strings.HasPrefix(name, "incr") || strings.HasPrefix(name,
+		"decr"))
+}

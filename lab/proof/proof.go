@@ -1,0 +1,295 @@
+// Package proof proves from the changes of the keys that locks had one holder at a time.
+//
+// It reads the log of one master, and asks what happened to the keys, whatever command did it:
+//
+//	lab.Entry.Changes ──> Prove ──┬─> holders.Ledger: who believed in which lock, and how long
+//	                              └─> Rulings: the keys that are no lock of one holder, or were not read
+//
+// The value of a key, or its field, member or element, is a token. Who adds a token believes in the lock. A change
+// that keeps the token prolongs. A change that removes it is a release by its holder, or a theft, an expiry, an
+// eviction, a loss. A holder that does not know of that believes in its lock until the lease is over that it asked
+// for.
+//
+// What remains a question of commands is belief: does this reply tell its client that it has the lock? Where the log
+// cannot tell, the belief is in doubt, and the doubt names the entry.
+//
+// The package has no state. Any goroutine may call it.
+package proof
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/holders"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Proof is what the changes of a history say of its keys.
+type Proof struct {
+	Ledger  *holders.Ledger
+	At      []int // the entry of each order of the ledger
+	Rulings []Ruling
+
+	renewed map[int64]int64 // of a grant that renewed a lease that was over: the grant before
+}
+
+// Kind says what a ruling is.
+type Kind string
+
+// The kinds.
+const (
+	NotJudged Kind = "not-judged" // the key is no lock of one holder, as far as the log shows
+	Unread    Kind = "undecided"  // a change of the key was not read
+	TooMany   Kind = "two-holders"
+	Within    Kind = "safe"   // no more clients held the semaphore than may
+	Beside    Kind = "beside" // the key belongs to a lock: a fencing counter, a queue of waiters
+)
+
+// Ruling is about a key that the ledger alone does not decide.
+type Ruling struct {
+	holders.Key
+	Is       Kind
+	Why, Fix string
+	Steps    []holders.Step
+	Grants   int // of a semaphore
+}
+
+// Of returns the ruling on a key, or nil.
+func (p *Proof) Of(k holders.Key) *Ruling {
+	i := slices.IndexFunc(p.Rulings, func(r Ruling) bool { return r.Key == k })
+	if i < 0 {
+		return nil
+	}
+	return &p.Rulings[i]
+}
+
+// CanRead reports whether a history has the changes of its keys. Older servers did not write them.
+func CanRead(h lab.History) bool {
+	return h.Format == lab.Format
+}
+
+// prover reads a history.
+type prover struct {
+	*Proof
+	history lab.History
+	among   func(key string) bool
+	locks   map[holders.Key]*lock
+	all     []*lock // in the order in which they were seen
+	epoch   int     // how often the server has started again
+	uses    map[use]bool
+	takers  map[word][]string // the clients that have tried for a lock with a token
+	scripts map[string]*script
+}
+
+// script is what the log shows of a script.
+type script struct {
+	text                string // "" if the log does not have it
+	frees, adds, writes bool   // it has removed a token, added one, changed a key and removed none
+}
+
+// releases reports whether a script may give locks up, and keeps whether it certainly does not.
+func (s *script) releases() bool {
+	return s.frees || strings.Contains(s.text, "'del'") || strings.Contains(s.text, `"del"`) ||
+		strings.Contains(s.text, "unlink")
+}
+
+func (s *script) keeps() bool { return !s.releases() && (s.writes || s.adds || s.text != "") }
+
+// use is a word that a client has sent together with a key, and word is the same of any client.
+type use struct {
+	word
+	client string
+}
+
+type word struct {
+	holders.Key
+	text string
+}
+
+// Prove reads the history of one master without replicas. It rules on the wanted keys.
+func Prove(h lab.History, among func(key string) bool) *Proof {
+	p := &prover{
+		Proof: &Proof{Ledger: holders.NewLedger(1, len(h.Entries)+1), renewed: map[int64]int64{}}, history: h, among: among,
+		locks: map[holders.Key]*lock{}, uses: map[use]bool{}, takers: map[word][]string{}, scripts: map[string]*script{},
+	}
+	p.foresee()
+	for i := range h.Entries {
+		p.read(i)
+		for int64(len(p.At)) <= p.Ledger.Order() {
+			p.At = append(p.At, i)
+		}
+	}
+	for _, l := range p.all {
+		p.rule(l)
+	}
+	return p.Proof
+}
+
+// foresee notes who sends which words with which key, and what the scripts do.
+func (p *prover) foresee() {
+	epoch := 0
+	for i := range p.history.Entries {
+		e := &p.history.Entries[i]
+		if e.Event == lab.EventCrash {
+			epoch++
+		}
+		if len(e.Cmd) == 0 {
+			continue
+		}
+		r := p.request(i)
+		who := r.actor(epoch).id()
+		s := p.script(r)
+		if strings.HasPrefix(lower(e.Cmd), "eval") && len(e.Cmd) > 1 {
+			if _, whole := shaOf(e.Cmd[1]); whole && !strings.HasPrefix(lower(e.Cmd), "evalsha") {
+				s.text = strings.ToLower(e.Cmd[1])
+			}
+		}
+		for _, c := range e.Changes {
+			k := holders.Key{DB: c.DB, Name: c.Key}
+			s.frees, s.adds = s.frees || c.After == nil, s.adds || c.Before == nil
+			s.writes = s.writes || c.After != nil
+			p.sends(k, r.words, who)
+			for _, token := range (&lock{}).added(c) {
+				p.takes(word{k, token}, who)
+			}
+		}
+		k := holders.Key{DB: e.DB, Name: e.Key}
+		p.sends(k, r.words, who)
+		if tries(r) && len(e.Cmd) > 2 {
+			p.takes(word{k, e.Cmd[2]}, who)
+		}
+	}
+	for i := range p.history.Entries { // the tries that a script refused
+		e := &p.history.Entries[i]
+		if r := p.request(i); len(e.Cmd) > 0 && r.By == "" && r.runs() && p.script(r).adds {
+			for _, text := range r.words {
+				if w := (word{holders.Key{DB: e.DB, Name: e.Key}, text}); len(p.takers[w]) > 0 {
+					p.takes(w, r.actor(0).id())
+				}
+			}
+		}
+	}
+}
+
+// script returns what the log shows of the script that a request runs, or in which it ran.
+func (p *prover) script(r *request) *script {
+	name := r.script()
+	if name == "" {
+		return &script{text: "none"}
+	}
+	if p.scripts[name] == nil {
+		p.scripts[name] = &script{}
+	}
+	return p.scripts[name]
+}
+
+// added returns the tokens that a change adds.
+func (l *lock) added(c lab.Change) (all []string) {
+	before := l.partsOf(c.Before)
+	for _, a := range l.partsOf(c.After) {
+		if !slices.ContainsFunc(before, func(b part) bool { return b.name == a.name }) {
+			all = append(all, a.token)
+		}
+	}
+	return all
+}
+
+func (p *prover) sends(k holders.Key, words []string, who string) {
+	for _, text := range words {
+		p.uses[use{word{k, text}, who}] = true
+	}
+}
+
+func (p *prover) takes(w word, who string) {
+	if !slices.Contains(p.takers[w], who) {
+		p.takers[w] = append(p.takers[w], who)
+	}
+}
+
+// read reads an entry.
+func (p *prover) read(i int) {
+	e := &p.history.Entries[i]
+	p.Ledger.At(e.Mono)
+	if e.Event == lab.EventClock {
+		p.Ledger.Moved(0, e.From, e.To, true)
+	} else {
+		p.Ledger.Passed(0, e.Time)
+	}
+	if e.Event == lab.EventCrash {
+		p.epoch++
+	}
+	r := p.request(i)
+	for _, c := range e.Changes {
+		if p.among(c.Key) {
+			p.change(r, c)
+		}
+	}
+	if len(e.Cmd) == 0 {
+		return
+	}
+	for _, l := range p.named(r) {
+		p.heard(r, l)
+	}
+}
+
+// named returns the locks that a request names and that it did not change.
+func (p *prover) named(r *request) []*lock {
+	var all []*lock
+	names := append([]string{r.Key}, r.Keys...)
+	for _, name := range append(names, r.Cmd[1:]...) {
+		k := holders.Key{DB: r.DB, Name: name}
+		l := p.locks[k]
+		if l == nil && name == r.Key && name != "" && p.among(name) {
+			l = p.lock(k)
+		}
+		if l != nil && !slices.Contains(all, l) && !p.changes(r, k) {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// changes reports whether a request, or a command inside of it, has changed a key.
+func (p *prover) changes(r *request, k holders.Key) bool {
+	does := func(e *lab.Entry) bool {
+		return slices.ContainsFunc(e.Changes, func(c lab.Change) bool { return c.DB == k.DB && c.Key == k.Name })
+	}
+	if does(r.Entry) {
+		return true
+	}
+	for i := r.index - 1; i >= 0; i-- {
+		e := &p.history.Entries[i]
+		if !r.encloses(e) {
+			return false
+		}
+		if does(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// lock returns what is known of a key.
+func (p *prover) lock(k holders.Key) *lock {
+	l := p.locks[k]
+	if l == nil {
+		l = &lock{Key: k, seenAbsent: map[string]bool{}, competes: map[string]bool{}, beside: true}
+		for _, w := range p.history.Watched {
+			if w.As != lab.Unnamed && store.MatchPattern(w.Pattern, []byte(k.Name)) {
+				l.told = w
+			}
+		}
+		p.locks[k] = l
+		p.all = append(p.all, l)
+	}
+	return l
+}
+
+// lower returns the name of a command, "" without one.
+func lower(cmd []string) string {
+	if len(cmd) == 0 {
+		return ""
+	}
+	return strings.ToLower(cmd[0])
+}

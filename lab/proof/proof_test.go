@@ -1,0 +1,164 @@
+package proof_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/holders"
+	"github.com/miniredisd/miniredisd/lab/proof"
+)
+
+// read makes a history of lines "1000 a SET k v = OK | k string - > v@9000": a time, a client, its command and reply,
+// and what happened to a key: its type, and its parts before and after, with the deadline. A line without a client is
+// an event.
+func read(t *testing.T, text string) lab.History {
+	h := lab.History{Format: lab.Format, Master: 1, Masters: 1}
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		what, change, _ := strings.Cut(strings.TrimSpace(line), " | ")
+		words := strings.Fields(what)
+		time, err := strconv.ParseInt(words[0], 10, 64)
+		require.NoError(t, err, line)
+		e := lab.Entry{Time: time, Mono: time * 1000, Seq: int64(len(h.Entries) + 1), Event: lab.EventCommand,
+			Outcome: lab.Executed}
+		if words[1] == "-" {
+			e.Event = words[2]
+		} else {
+			e.Name, e.Client = words[1], int64(words[1][0])
+			command, reply, _ := strings.Cut(strings.Join(words[2:], " "), " = ")
+			e.Cmd, e.Reply = strings.Fields(command), reply
+			e.Key = e.Cmd[min(1, len(e.Cmd)-1)]
+		}
+		if change != "" {
+			e.Changes = []lab.Change{changeOf(e.Event, strings.Fields(change))}
+			e.Key = e.Changes[0].Key
+		}
+		h.Entries = append(h.Entries, e)
+	}
+	return h
+}
+
+func changeOf(event string, words []string) lab.Change {
+	causes := map[string]lab.Cause{lab.EventExpired: lab.ByExpiry, lab.EventEvicted: lab.ByEviction,
+		lab.EventCrash: lab.ByLoss}
+	middle := 3
+	for words[middle] != ">" {
+		middle++
+	}
+	return lab.Change{Key: words[0], Cause: causes[event],
+		Before: valueOf(words[1], words[2:middle]), After: valueOf(words[1], words[middle+1:])}
+}
+
+func valueOf(kind string, words []string) *lab.Value {
+	if words[0] == "-" {
+		return nil
+	}
+	v := &lab.Value{Type: kind, Len: len(words)}
+	if words[0] == "~" { // it exists, and the change does not concern its parts
+		return v
+	}
+	for _, w := range words {
+		w, deadline, _ := strings.Cut(w, "@")
+		v.Deadline, _ = strconv.ParseInt(deadline, 10, 64)
+		if kind == "string" {
+			v.Text = w
+			continue
+		}
+		name, value, _ := strings.Cut(w, "=")
+		v.Parts = append(v.Parts, lab.Part{Name: name, Value: value})
+	}
+	return v
+}
+
+// says returns what a proof says of a key.
+func says(p *proof.Proof, key string) string {
+	if r := p.Of(holders.Key{Name: key}); r != nil {
+		return strings.TrimSuffix(fmt.Sprintf("%s: %s", r.Is, r.Why), ": ")
+	}
+	for _, o := range holders.Overlaps([][]holders.Holding{p.Ledger.Table(0)}) {
+		if o.First.Key == key {
+			why, _, _ := p.Explain(o)
+			return "two-holders: " + why
+		}
+	}
+	for _, q := range holders.Questions([][]holders.Holding{p.Ledger.Table(0)}) {
+		if q.Key == key {
+			return "undecided: " + q.Why
+		}
+	}
+	return "safe"
+}
+
+func TestWhatHappenedToAKeyDecides(t *testing.T) {
+	const set = "1000 a SET k ta NX PX 500 = OK | k string - > ta@1500\n"
+	const next = "\n1200 b SET k tb NX = OK | k string - > tb"
+	for name, test := range map[string]struct{ log, says string }{
+		"in turn": {set + "1100 a DEL k = 1 | k string ta@1500 > -" + next, "safe"},
+		"a command that nobody has thought of": {
+			set + "1100 c FORGET k = 1 | k string ta@1500 > -" + next,
+			"two-holders: c's FORGET at 00:00:01.100 took k from a, which believed in it until 00:00:01.500; " +
+				"b took it at 00:00:01.200: both believe that they hold it"},
+		"a stranger's value": {
+			set + "1100 c NEWSET k x = OK | k string ta@1500 > x",
+			"undecided: c's NEWSET at 00:00:01.100 wrote k; the judge does not know whether c believes that it holds the lock"},
+		"expiry, and the lease is over": {set + "1500 - expired | k string ta@1500 > -" +
+			strings.Replace(next, "1200", "1600", 1), "safe"},
+		"expiry, after a stranger's EXPIRE": {
+			set + "1050 c PEXPIRE k 50 = 1 | k string ta@1500 > ta@1100\n1100 - expired | k string ta@1100 > -" + next,
+			"two-holders: k expired at 00:00:01.100, and a believed in it until 00:00:01.500; " +
+				"b took it at 00:00:01.200: both believe that they hold it"},
+		"eviction": {set + "1100 - evicted | k string ta@1500 > -" + next,
+			"two-holders: the server evicted k for memory at 00:00:01.100, and a believed in it until 00:00:01.500; " +
+				"b took it at 00:00:01.200: both believe that they hold it"},
+		"a crash": {set + "1100 - crash | k string ta@1500 > -" + next,
+			"two-holders: the server lost k at 00:00:01.100, and a believed in it until 00:00:01.500; " +
+				"b took it at 00:00:01.200: both believe that they hold it"},
+		"the log begins late": {"1000 - watched | k string - > t0\n1100 c DEL k = 1 | k string t0 > -" + next,
+			"undecided: the server's watched at 00:00:01.000 is the first entry about k, and the key was there before; " +
+				"the judge does not know who held it"},
+		"a change is missing": {set + "1100 a APPEND k x = 3 | k string tz > tzx",
+			"undecided: a's APPEND at 00:00:01.100 changed a value of k that the log does not have; the judge cannot " +
+				"tell who held it"},
+		"nothing happened": {"1000 a GET k = (nil)", "safe"},
+	} {
+		require.Equal(t, test.says, says(proof.Prove(read(t, test.log), func(string) bool { return true }), "k"), name)
+	}
+}
+
+func TestAKeyIsWhatItsWatchSays(t *testing.T) {
+	const two = "1000 a ZADD k 1 ta = 1 | k zset - > ta=1\n1100 b ZADD k 1 tb = 1 | k zset ~ > tb=1"
+	const three = two + "\n1200 c ZADD k 1 tc = 1 | k zset ~ > tc=1"
+	const count = "1000 a INCR k = 1 | k string - > 1\n1100 b INCR k = 2 | k string 1 > 2"
+	for name, test := range map[string]struct {
+		log  string
+		as   lab.Watch
+		says string
+	}{
+		"two members": {two, lab.Watch{},
+			"not-judged: k has the tokens of several clients at one time, as a semaphore or a queue has"},
+		"of two": {two, lab.Watch{As: lab.Semaphore, Holders: 2}, "safe"},
+		"of one": {two, lab.Watch{As: lab.Semaphore, Holders: 1},
+			"two-holders: 2 clients held k at 00:00:01.100, and 1 may"},
+		"three of two": {three, lab.Watch{As: lab.Semaphore, Holders: 2},
+			"two-holders: 3 clients held k at 00:00:01.200, and 2 may"},
+		"given back": {two + "\n1150 a ZREM k ta = 1 | k zset ta=1 > ~" + three[len(two):],
+			lab.Watch{As: lab.Semaphore, Holders: 2}, "safe"},
+		"without a number": {two, lab.Watch{As: lab.Semaphore}, "not-judged: k is a semaphore"},
+		"a mutex": {two, lab.Watch{As: lab.Mutex},
+			"two-holders: b took k at 00:00:01.100 while a held it without end" + bothBelieve},
+		"a queue":           {two, lab.Watch{As: lab.Queue}, "not-judged: k is a queue, and no client holds it"},
+		"a counter":         {count, lab.Watch{}, "not-judged: k is a counter that several clients change"},
+		"a counter as lock": {count, lab.Watch{As: lab.Mutex}, "safe"},
+	} {
+		h := read(t, test.log)
+		test.as.Pattern = "k*"
+		h.Watched = []lab.Watch{test.as}
+		require.Equal(t, test.says, says(proof.Prove(h, func(string) bool { return true }), "k"), name)
+	}
+}
+
+const bothBelieve = ": both believe that they hold it"

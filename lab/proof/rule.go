@@ -1,0 +1,110 @@
+package proof
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
+
+// rule adds the ruling on a key that the ledger alone does not decide.
+func (p *prover) rule(l *lock) {
+	switch {
+	case !l.seen:
+	case l.unread != nil:
+		p.Rulings = append(p.Rulings, *l.unread)
+	case l.beside && (l.grows || l.what == queue || l.what == several) && l.told.As == lab.Unnamed:
+		p.Rulings = append(p.Rulings, Ruling{Key: l.Key, Is: Beside})
+	case l.told.As == lab.Queue:
+		p.notJudged(l, "is a queue, and no client holds it", "look at its elements with LAB LOG")
+	case l.told.As == lab.Semaphore && l.what == counter:
+		p.notJudged(l, "is a counter, and a counter does not show who holds it",
+			"keep a member for each holder in a sorted set")
+	case l.told.As == lab.Semaphore:
+		p.permits(l)
+	case l.told.As != lab.Unnamed:
+	case l.what == several:
+		p.notJudged(l, "has the tokens of several clients at one time, as a semaphore or a queue has",
+			fmt.Sprintf("say how many clients may hold it: LAB LOG WATCH %s AS SEMAPHORE 3", l.Name))
+	case l.what == counter:
+		p.notJudged(l, "is a counter that several clients change",
+			fmt.Sprintf("say what it is: LAB LOG WATCH %s AS MUTEX, or watch the locks alone", l.Name))
+	case l.what == queue:
+		p.notJudged(l, "is a queue: clients take what others have added",
+			fmt.Sprintf("say what it is: LAB LOG WATCH %s AS QUEUE, or watch the locks alone", l.Name))
+	case l.what == other:
+		p.notJudged(l, "has a type that no lock is made of", "watch the locks alone")
+	case !l.asked && len(p.questions(l)) > 0:
+		p.notJudged(l, "has values that clients write without asking whether it is free",
+			fmt.Sprintf("take a lock with SET key token NX PX milliseconds, or say that it is one: LAB LOG WATCH %s AS "+
+				"MUTEX", l.Name))
+	}
+}
+
+func (p *prover) notJudged(l *lock, what, fix string) {
+	p.Rulings = append(p.Rulings, Ruling{Key: l.Key, Is: NotJudged, Why: nameOf(l.Key) + " " + what, Fix: fix})
+}
+
+// table returns the holdings of a key.
+func (p *prover) table(l *lock) [][]holders.Holding {
+	other := func(h holders.Holding) bool { return h.Key != l.Name || h.DB != l.DB }
+	return [][]holders.Holding{slices.DeleteFunc(p.Ledger.Table(0), other)}
+}
+
+func (p *prover) questions(l *lock) []holders.Question { return holders.Questions(p.table(l)) }
+
+// permits looks for more holders of a semaphore than it may have.
+func (p *prover) permits(l *lock) {
+	if l.told.Holders < 1 {
+		p.notJudged(l, "is a semaphore", fmt.Sprintf("say how many clients may hold it: LAB LOG WATCH %s AS SEMAPHORE 3",
+			l.Name))
+		return
+	}
+	table := p.table(l)
+	terms := holders.Terms(table)
+	slices.SortStableFunc(terms, func(a, b holders.Term) int { return cmp.Compare(a.From, b.From) })
+	ruling := Ruling{Key: l.Key, Is: Within}
+	for _, certainly := range []bool{false, true} {
+		for _, last := range terms {
+			if most := held(terms, last.From, certainly); len(most) > l.told.Holders && (last.Sure || !certainly) {
+				ruling = tooMany(l, most, certainly)
+				break
+			}
+		}
+	}
+	ruling.Grants = len(table[0])
+	p.Rulings = append(p.Rulings, ruling)
+}
+
+// held returns the terms that run at an order: certainly, or perhaps.
+func held(terms []holders.Term, at int64, certainly bool) (all []holders.Term) {
+	for _, t := range terms {
+		end := t.To
+		if certainly {
+			end = t.Earliest
+		}
+		if t.From <= at && (end == 0 || end > at) && (t.Sure || !certainly) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+func tooMany(l *lock, all []holders.Term, certainly bool) Ruling {
+	r := Ruling{Key: l.Key, Is: TooMany}
+	for _, t := range all {
+		r.Steps = append(r.Steps, t.Votes[0].Step())
+	}
+	last := all[len(all)-1].Votes[0].Granted
+	r.Why = fmt.Sprintf("%d clients held %s at %s, and %d may", len(all), nameOf(l.Key), Clock(last.Time), l.told.Holders)
+	r.Fix = "count and add in one script, or in one command"
+	if !certainly {
+		r.Is = Unread
+		r.Why = fmt.Sprintf("%d clients may have held %s at %s, and %d may; the log does not show whether all of them "+
+			"believed in it",
+			len(all), nameOf(l.Key), Clock(last.Time), l.told.Holders)
+	}
+	return r
+}

@@ -1,0 +1,71 @@
+package proof
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
+
+// doubt is a sentence about what the log cannot tell. It begins with whose command it was, its name and its time.
+type doubt string
+
+// The doubts. The last word is the key.
+const (
+	doubtsWriter doubt = "%s's %s at %s wrote %s; the judge does not know whether %[1]s believes that it holds the lock"
+	doubtsScript doubt = "%s's %s at %s belongs to a script whose reply does not say whether it took or gave up %s"
+	doubtsReply  doubt = "the reply to %s's %s at %s was lost; the judge does not know whether %[1]s knows what " +
+		"became of %[4]s"
+	doubtsAuthor doubt = "%s's %s at %s carries no token of its own; the judge does not know which holder of %s sent it"
+	doubtsPast   doubt = "%s's %s at %s deleted %s, because its time was over; " +
+		"the judge does not know whether %[1]s gave the lock up or believes that it renewed it"
+	doubtsVain doubt = "before %s's %s at %s its connection released %s in vain and showed no token; " +
+		"the judge does not know whether another client uses that connection"
+	doubtsShown doubt = "%s's %s at %s showed the token of another client of %s; " +
+		"the judge does not know whether %[1]s believes in its renewal"
+	doubtsField doubt = "%s's %s at %s gave a field of %s a lease of its own; the judge does not know in which " +
+		"lease %[1]s believes"
+	doubtsAll doubt = "%s's %s at %s deleted %s with all keys; the judge does not know whether %[1]s gave the " +
+		"lock up in this way"
+	doubtsGiven doubt = "%s's %s at %s gave %s to a client that waited; the judge does not know when that client " +
+		"learned it"
+	doubtsSent doubt = "%s's %s at %s was not executed; the judge does not know whether %[1]s believes that it " +
+		"gave %[4]s up"
+	doubtsFail  doubt = "%s's %s at %s failed; the judge does not know whether %[1]s knows that it lost %[4]s"
+	doubtsBegin doubt = "%s's %s at %s is the first entry about %s, and the key was there before; " +
+		"the judge does not know who held it"
+	doubtsClock doubt = "%s's %s at %s got OK for %s, although its time was over by the server's clock; " +
+		"the judge does not know how long %[1]s believes in it"
+	doubtsValue doubt = "%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it"
+)
+
+// Clock writes a time (unix ms) as in the sentences of a proof.
+func Clock(unixMS int64) string { return time.UnixMilli(unixMS).UTC().Format("15:04:05.000") }
+
+func saying(r *request, l *lock, d doubt) string {
+	verb := r.verb()
+	client := who(actor{client: r.Client, name: r.Name})
+	if r.Client == 0 {
+		client, verb = "the server", strings.ToLower(r.Event)
+	}
+	return fmt.Sprintf(string(d), client, verb, Clock(r.Time), nameOf(l.Key))
+}
+
+// nameOf names a key.
+func nameOf(k holders.Key) string {
+	if k.DB == 0 {
+		return k.Name
+	}
+	return fmt.Sprintf("%s (db %d)", k.Name, k.DB)
+}
+
+// leavesUnread makes a key undecided, because a change of it was not read.
+func (p *prover) leavesUnread(r *request, l *lock) {
+	if l.unread == nil {
+		l.unread = &Ruling{Key: l.Key, Is: Unread, Why: saying(r, l, doubtsValue), Fix: fixValue,
+			Steps: []holders.Step{r.step()}}
+	}
+}
+
+const fixValue = "watch the key from before it is first written, and keep its value small"
