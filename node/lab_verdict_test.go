@@ -122,7 +122,7 @@ func TestVerdictOfWorkersOnOneConnectionIsUndecidedBecauseOfACommand(t *testing.
 	require.Equal(t, "undecided", v["verdict"].Str)
 	q := finding(v["undecided"].Elems[0])
 	require.Equal(t, "lock:a", q["key"].Str)
-	require.Contains(t, q["why"].Str, "several holders of the lock use its connection")
+	require.Contains(t, q["why"].Str, "the judge does not know which holder of lock:a sent it")
 	require.Contains(t, q["fix"].Str, "a connection and a name of its own")
 	require.Len(t, q["commands"].Elems, 3)
 	require.Contains(t, q["commands"].Elems[1].Str, "DEL lock:a -> 1")

@@ -31,7 +31,9 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 		},
 		Doubt: why,
 	})
+	p.doubted[b.order] = doubt != ""
 	l.beliefs = append(l.beliefs, b)
+	l.took[me.id()], l.restarted = true, ""
 	a.held = b
 	l.parts = append(l.parts, a)
 }
@@ -69,9 +71,12 @@ func (p *prover) adopt(r *request, l *lock, a part) {
 // ends records that a key does not have the token of a belief any more.
 func (p *prover) ends(r *request, l *lock, b *belief, how holders.End) {
 	e := holders.Ending{Order: b.order, How: how, Time: r.Time}
-	if r.Client != 0 {
+	switch who := r.actor(p.epoch).id(); {
+	case r.Client != 0:
 		e.By = r.step()
-		e.Thief = how == holders.EndStolen && l.competes[r.actor(p.epoch).id()]
+		e.Thief = how == holders.EndStolen && (l.competes[who] || l.took[who])
+	case l.restarted != "":
+		e.By = holders.Step{Time: r.Time, Command: onDisk + l.restarted}
 	}
 	p.Ledger.Ended(0, l.Key, e)
 }

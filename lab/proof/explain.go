@@ -9,6 +9,9 @@ import (
 	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
+// onDisk begins the step in which a server has started again and its disk does not have a lock.
+const onDisk = "the server started again with what was on disk: "
+
 const both = ": both believe that they hold it"
 
 // The fixes.
@@ -18,6 +21,7 @@ const (
 	fixRenew = "renew in a script that compares the token, and stop the work if it was another one"
 	fixLoss  = "keep a server that lost its keys away for longer than the longest lease; " +
 		"check a fencing token where the data is"
+	fixDisk  = "make appendfsync always, or " + fixLoss
 	fixEvict = "keep locks on a server with maxmemory-policy noeviction, or with enough memory; " +
 		"check a fencing token where the data is"
 	fixClock  = "let the server count the lease: PX and PEXPIRE with a number above 0, and no time of a client's clock"
@@ -54,6 +58,10 @@ func (p *Proof) Explain(o holders.Overlap) (why, fix string, steps []holders.Ste
 	}
 	again := fmt.Sprintf("; %s took it at %s", b, at) + both
 	thief, verb, when := whoDid(first.EndedBy), verbOf(first.EndedBy), Clock(first.Ended)
+	if found, is := strings.CutPrefix(first.EndedBy.Command, onDisk); is {
+		return fmt.Sprintf("a restart made the lock of the first holder end %d ms after its grant: %s; then it was granted "+
+			"again: both clients believe that they hold it", first.Ended-first.Granted.Time, found), fixDisk, steps
+	}
 	switch first.End {
 	case holders.EndLost:
 		why, fix = fmt.Sprintf("the server lost %s at %s, and %s believed in it %s", key, when, a, until(first)), fixLoss

@@ -26,6 +26,9 @@ func (p *prover) heard(r *request, l *lock) {
 		p.learns(r, l)
 	case p.releases(r):
 		found := p.authors(r, l, false)
+		if r.runs() { // a script that left the token there has not tried to release it
+			found = slices.DeleteFunc(found, func(a author) bool { return l.has(a.belief) })
+		}
 		p.givesUp(r, l, found, nil)
 		for _, a := range found {
 			if a.vain = a.sure && !r.runs(); a.vain {

@@ -18,8 +18,10 @@ type lock struct {
 	beliefs []*belief // of those that have not given up
 	vain    []*belief // those that were given up by a request without a token that found nothing
 
+	restarted  string          // what a restart has found of the key on the disk, since it was granted
 	seenAbsent map[string]bool // clients that have read that the key is absent
 	competes   map[string]bool // clients that have tried for the lock in vain
+	took       map[string]bool // clients that have taken it
 	way        string          // how it was taken first
 
 	what    crowd // what the key seems to be, if it is no lock of one holder

@@ -32,7 +32,11 @@ type Proof struct {
 	Rulings []Ruling
 
 	renewed map[int64]int64 // of a grant that renewed a lease that was over: the grant before
+	doubted map[int64]bool  // the grants whose clients may not believe in them
 }
+
+// Doubted reports whether a client may not believe that it has a lock, although it knows what its command did.
+func (p *Proof) Doubted(order int64) bool { return p.doubted[order] }
 
 // Kind says what a ruling is.
 type Kind string
@@ -110,7 +114,7 @@ type word struct {
 // Prove reads the history of one master without replicas. It rules on the wanted keys.
 func Prove(h lab.History, among func(key string) bool) *Proof {
 	p := &prover{
-		Proof: &Proof{Ledger: holders.NewLedger(1, len(h.Entries)+1), renewed: map[int64]int64{}}, history: h, among: among,
+		Proof: &Proof{Ledger: holders.NewLedger(1, len(h.Entries)+1), renewed: map[int64]int64{}, doubted: map[int64]bool{}}, history: h, among: among,
 		locks: map[holders.Key]*lock{}, uses: map[use]bool{}, takers: map[word][]string{}, scripts: map[string]*script{},
 	}
 	p.foresee()
@@ -216,8 +220,10 @@ func (p *prover) read(i int) {
 	} else {
 		p.Ledger.Passed(0, e.Time)
 	}
-	if e.Event == lab.EventCrash {
+	switch e.Event {
+	case lab.EventCrash:
 		p.epoch++
+		p.restarts(i)
 	}
 	r := p.request(i)
 	for _, c := range e.Changes {
@@ -230,6 +236,19 @@ func (p *prover) read(i int) {
 	}
 	for _, l := range p.named(r) {
 		p.heard(r, l)
+	}
+}
+
+// restarts notes what a restart finds of the keys on the disk. The log says so behind the restart.
+func (p *prover) restarts(i int) {
+	for _, e := range p.history.Entries[i+1:] {
+		switch {
+		case e.Event == lab.EventDisk && p.among(e.Key):
+			p.lock(holders.Key{DB: e.DB, Name: e.Key}).restarted = e.Reply
+		case e.Event == lab.EventDisk || e.Event == lab.EventChanged:
+		default:
+			return
+		}
 	}
 }
 
@@ -274,7 +293,7 @@ func (p *prover) changes(r *request, k holders.Key) bool {
 func (p *prover) lock(k holders.Key) *lock {
 	l := p.locks[k]
 	if l == nil {
-		l = &lock{Key: k, seenAbsent: map[string]bool{}, competes: map[string]bool{}, beside: true}
+		l = &lock{Key: k, seenAbsent: map[string]bool{}, competes: map[string]bool{}, took: map[string]bool{}, beside: true}
 		for _, w := range p.history.Watched {
 			if w.As != lab.Unnamed && store.MatchPattern(w.Pattern, []byte(k.Name)) {
 				l.told = w

@@ -17,6 +17,9 @@ func Grants(histories []lab.History) ([]holders.Vote, error) {
 	var all []holders.Vote
 	for master := range r.masters {
 		for _, h := range r.ledger.Holders.Table(master) {
+			if r.proof != nil && r.proof.Doubted(h.Order) {
+				continue
+			}
 			all = append(all, holders.Vote{Holding: h, Master: r.entries[h.Event].master})
 		}
 	}
