@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
@@ -14,13 +15,13 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 	if to != nil {
 		me = *to
 	}
-	b := &belief{actor: me, token: a.token, ends: a.deadline, unknown: r.lost() || doubt != "", index: r.index,
+	b := &belief{actor: me, token: a.token, ends: a.deadline, unknown: p.isLost(r) || doubt != "", index: r.index,
 		taken: r.step()}
 	hash := l.mode != "" || a.value != ""
 	b.shared = l.mode == "read" && !strings.HasSuffix(a.token, ":write")
 	b.doubt = doubt
 	why := doubt
-	if r.lost() {
+	if p.isLost(r) {
 		why = saying(r, l, doubtsReply)
 	}
 	p.regrets(r, l, b)
@@ -47,6 +48,20 @@ func (p *prover) regrets(r *request, l *lock, now *belief) {
 		}
 	}
 	l.vain = nil
+}
+
+// isLost reports whether a client does not know the reply to a request: it never came, or so late that the client had
+// connected again.
+func (p *prover) isLost(r *request) bool {
+	if r.lost() || r.outer().Outcome != lab.ReplyLate || r.Name == "" {
+		return r.lost()
+	}
+	for i := r.index + 1; i < len(p.history.Entries); i++ {
+		if e := &p.history.Entries[i]; e.Name == r.Name && len(e.Cmd) > 0 && e.By == "" && e != r.outer() {
+			return e.Client != r.Client
+		}
+	}
+	return false
 }
 
 // adopt notes a part that was there before the log says who added it.
@@ -101,7 +116,7 @@ func (p *prover) givesUp(r *request, l *lock, found []author, but *belief) {
 
 // extends records that an author has a new lease.
 func (p *prover) extends(r *request, l *lock, a author, until int64) {
-	if r.lost() && a.sure {
+	if p.isLost(r) && a.sure {
 		a.sure, a.why = false, saying(r, l, doubtsReply)
 	}
 	if a.sure {
@@ -126,6 +141,11 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 	if field {
 		for i := range mine {
 			mine[i].sure, mine[i].why = false, saying(r, l, doubtsField)
+		}
+	}
+	if entered && p.isLost(r) { // it counts otherwise from now on
+		for _, a := range mine {
+			p.givesUp(r, l, []author{{a.belief, false, saying(r, l, doubtsReply)}}, nil)
 		}
 	}
 	if q.deadline > 0 && q.deadline <= r.Time {
@@ -164,7 +184,7 @@ func (p *prover) revive(r *request, l *lock, a author, until int64) {
 		renews, a.gone = a.order, true
 	}
 	doubt := cmp.Or(a.why, a.doubt)
-	if r.lost() {
+	if p.isLost(r) {
 		doubt = saying(r, l, doubtsReply)
 	}
 	b.order, _, _ = p.Ledger.Granted(0, holders.Grant{

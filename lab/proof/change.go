@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,8 +106,10 @@ func (p *prover) replace(r *request, l *lock, old, now part) {
 		p.ends(r, l, old.held, holders.EndOverwritten)
 	}
 	doubt := ""
-	if !p.overwrites(r, l, now) {
-		doubt = saying(r, l, doubtsWriter)
+	_, own := whose(mine, old.held)
+	switch before := slices.ContainsFunc(mine, func(a author) bool { return a.token == now.token && a.sure }); {
+	case !r.isScript() && r.Reply == old.token && !own, !before && !p.overwrites(r, l, now):
+		doubt = saying(r, l, doubtsWriter) // the reply may tell that it was not free
 	}
 	p.again(r, l, now, mine, doubt)
 }
@@ -134,7 +137,7 @@ func (p *prover) again(r *request, l *lock, now part, mine []author, doubt strin
 	for _, a := range mine {
 		if a.token == now.token && a.sure {
 			a.gone = true
-			p.grant(r, l, now, nil, "")
+			p.grant(r, l, now, nil, cmp.Or(doubt, a.doubt))
 			l.beliefs[len(l.beliefs)-1].taken = a.taken
 			return
 		}
@@ -183,6 +186,10 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 			doubt = saying(r, l, doubtsWriter) // it may have brought the token of the holder back
 		}
 	}
+	if l.told.As == lab.Semaphore && len(l.parts) >= l.told.Holders && !r.isScript() {
+		doubt = cmp.Or(doubt, saying(r, l, doubtsFull))
+	}
+	p.triesAgain(r, l)
 	p.grant(r, l, a, nil, doubt)
 }
 

@@ -78,7 +78,7 @@ func (p *prover) renewsAlike(r *request, l *lock) bool {
 func (p *prover) learns(r *request, l *lock) {
 	for _, b := range l.beliefs {
 		if b.unknown && b.doubt == "" && r.Reply == b.token && b.kin(r.actor(p.epoch)) != otherClient {
-			b.unknown = false
+			b.unknown, b.actor = false, r.actor(p.epoch)
 			p.Ledger.Learned(0, l.Key, b.order)
 		}
 	}
@@ -88,9 +88,22 @@ func (p *prover) learns(r *request, l *lock) {
 func (p *prover) tried(r *request, l *lock) {
 	me := r.actor(p.epoch)
 	l.competes[me.id()] = true
+	p.triesAgain(r, l)
 	for _, b := range l.beliefs {
 		if !b.gone && b.kin(me) == sameClient && !slices.Contains(r.words, b.token) {
 			b.before++
+		}
+	}
+}
+
+// triesAgain handles a client that tries for a lock that it has lost: it has seen that, or another worker uses its
+// connection.
+func (p *prover) triesAgain(r *request, l *lock) {
+	for _, b := range l.pending(r.Time) {
+		kin := b.kin(r.actor(p.epoch))
+		again := kin == sameClient || kin == sameName || kin == noNames && b.epoch != p.epoch
+		if again && !l.has(b) {
+			p.givesUp(r, l, []author{{b, false, saying(r, l, doubtsAgain)}}, nil)
 		}
 	}
 }

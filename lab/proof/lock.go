@@ -127,6 +127,10 @@ func (p *prover) change(r *request, c lab.Change) {
 		p.leavesUnread(r, l)
 		return
 	}
+	if l.isCount(c) {
+		p.countsPermits(r, l, c)
+		return
+	}
 	for _, b := range before {
 		if l.find(b.name) == nil {
 			p.adopt(r, l, b)

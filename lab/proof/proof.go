@@ -114,7 +114,8 @@ type word struct {
 // Prove reads the history of one master without replicas. It rules on the wanted keys.
 func Prove(h lab.History, among func(key string) bool) *Proof {
 	p := &prover{
-		Proof: &Proof{Ledger: holders.NewLedger(1, len(h.Entries)+1), renewed: map[int64]int64{}, doubted: map[int64]bool{}}, history: h, among: among,
+		Proof: &Proof{Ledger: holders.NewLedger(1, len(h.Entries)+1), renewed: map[int64]int64{},
+			doubted: map[int64]bool{}}, history: h, among: among,
 		locks: map[holders.Key]*lock{}, uses: map[use]bool{}, takers: map[word][]string{}, scripts: map[string]*script{},
 	}
 	p.foresee()

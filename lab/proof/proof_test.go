@@ -142,9 +142,15 @@ func TestAKeyIsWhatItsWatchSays(t *testing.T) {
 			"not-judged: k has the tokens of several clients at one time, as a semaphore or a queue has"},
 		"of two": {two, lab.Watch{As: lab.Semaphore, Holders: 2}, "safe"},
 		"of one": {two, lab.Watch{As: lab.Semaphore, Holders: 1},
-			"two-holders: 2 clients held k at 00:00:01.100, and 1 may"},
+			"undecided: 2 clients may have held k at 00:00:01.100, and 1 may; " + unsure},
 		"three of two": {three, lab.Watch{As: lab.Semaphore, Holders: 2},
-			"two-holders: 3 clients held k at 00:00:01.200, and 2 may"},
+			"undecided: 3 clients may have held k at 00:00:01.200, and 2 may; " + unsure},
+		"a counter that was lost": {
+			count + "\n1150 - crash | k string 2 > -\n1200 c INCR k = 1 | k string - > 1",
+			lab.Watch{As: lab.Semaphore, Holders: 2}, "two-holders: 3 clients held k at 00:00:01.200, and 2 may"},
+		"a counter above its number": {
+			count + "\n1150 c INCR k = 3 | k string 2 > 3\n1150 c DECR k = 2 | k string 3 > 2",
+			lab.Watch{As: lab.Semaphore, Holders: 2}, "safe"},
 		"given back": {two + "\n1150 a ZREM k ta = 1 | k zset ta=1 > ~" + three[len(two):],
 			lab.Watch{As: lab.Semaphore, Holders: 2}, "safe"},
 		"without a number": {two, lab.Watch{As: lab.Semaphore}, "not-judged: k is a semaphore"},
@@ -160,5 +166,7 @@ func TestAKeyIsWhatItsWatchSays(t *testing.T) {
 		require.Equal(t, test.says, says(proof.Prove(h, func(string) bool { return true }), "k"), name)
 	}
 }
+
+const unsure = "the log does not show whether all of them believed in it"
 
 const bothBelieve = ": both believe that they hold it"

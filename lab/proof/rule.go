@@ -19,9 +19,6 @@ func (p *prover) rule(l *lock) {
 		p.Rulings = append(p.Rulings, Ruling{Key: l.Key, Is: Beside})
 	case l.told.As == lab.Queue:
 		p.notJudged(l, "is a queue, and no client holds it", "look at its elements with LAB LOG")
-	case l.told.As == lab.Semaphore && l.what == counter:
-		p.notJudged(l, "is a counter, and a counter does not show who holds it",
-			"keep a member for each holder in a sorted set")
 	case l.told.As == lab.Semaphore:
 		p.permits(l)
 	case l.told.As != lab.Unnamed:

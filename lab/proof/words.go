@@ -28,6 +28,10 @@ const (
 		"lease %[1]s believes"
 	doubtsAll doubt = "%s's %s at %s deleted %s with all keys; the judge does not know whether %[1]s gave the " +
 		"lock up in this way"
+	doubtsAgain doubt = "%s's %s at %s tries for %s, which %[1]s had lost; " +
+		"the judge does not know whether it knew that, or another client uses its name"
+	doubtsFull doubt = "%s's %s at %s added a token to %s, which had as many holders as it may; " +
+		"the judge does not know whether %[1]s believes that it is one of them"
 	doubtsGiven doubt = "%s's %s at %s gave %s to a client that waited; the judge does not know when that client " +
 		"learned it"
 	doubtsSent doubt = "%s's %s at %s was not executed; the judge does not know whether %[1]s believes that it " +
