@@ -67,7 +67,7 @@ func (p *prover) isLost(r *request) bool {
 // adopt notes a part that was there before the log says who added it.
 func (p *prover) adopt(r *request, l *lock, a part) {
 	if l.seen { // the log lacks a change
-		p.leavesUnread(r, l)
+		p.leavesUnread(r, l, doubtsValue)
 	}
 	b := &belief{token: a.token, ends: a.deadline, unknown: true, index: r.index}
 	b.order, _, _ = p.Ledger.Granted(0, holders.Grant{

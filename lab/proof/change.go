@@ -45,6 +45,8 @@ func (p *prover) remove(r *request, l *lock, removed []part, c lab.Change) {
 			p.givesUp(r, l, []author{a}, nil)
 		case clears:
 			p.ends(r, l, q.held, holders.EndLost)
+		case c.Before.Type == "zset" && q.deadline > 0 && q.deadline <= r.Time: // its score says that it is over
+			p.ends(r, l, q.held, holders.EndExpired)
 		default:
 			p.ends(r, l, q.held, holders.EndStolen)
 		}
@@ -167,6 +169,9 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 			l.parts = append(l.parts, a)
 			return
 		}
+	}
+	if c.After.Type == "zset" && a.deadline <= r.Time {
+		a.deadline = c.After.Deadline // the score is the time of the grant
 	}
 	if a.deadline > 0 && a.deadline <= r.Time {
 		p.wasOver(r, l)

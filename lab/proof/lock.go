@@ -79,6 +79,9 @@ func (l *lock) partsOf(v *lab.Value) (all []part) {
 		if q.Deadline != 0 {
 			one.deadline = q.Deadline
 		}
+		if at := scoredTime(q.Value); v.Type == "zset" && at > 0 {
+			one.deadline = at
+		}
 		if v.Type == "hash" {
 			switch _, err := strconv.ParseInt(q.Value, 10, 64); {
 			case q.Name == "mode" && (q.Value == "read" || q.Value == "write"):
@@ -93,6 +96,20 @@ func (l *lock) partsOf(v *lab.Value) (all []part) {
 		all = append(all, one)
 	}
 	return all
+}
+
+// scoredTime returns the unix ms that the score of a member is, 0 if it is no time of these decades.
+func scoredTime(score string) int64 {
+	const first, last = 5e8, 5e9 // unix seconds
+	n, err := strconv.ParseFloat(score, 64)
+	switch {
+	case err != nil:
+	case n > first*1000 && n < last*1000:
+		return int64(n)
+	case n > first && n < last:
+		return int64(n * 1000)
+	}
+	return 0
 }
 
 // startsCount reports whether a new hash has the count of a holder.
@@ -123,8 +140,11 @@ func (p *prover) change(r *request, c lab.Change) {
 	}
 	p.watches(r, l, c)
 	defer func() { l.seen = true }()
+	if l.what == queue || l.what == other || l.told.As == lab.Queue {
+		return
+	}
 	if c.Before != nil && c.Before.Unread || c.After != nil && c.After.Unread {
-		p.leavesUnread(r, l)
+		p.leavesUnread(r, l, doubtsValue)
 		return
 	}
 	if l.isCount(c) {
@@ -286,6 +306,8 @@ func (p *prover) watches(r *request, l *lock, c lab.Change) {
 		v = c.Before
 	}
 	switch {
+	case v != nil && v.Type == "list" && l.told.As == lab.Semaphore:
+		l.what = queue
 	case v == nil || l.told.As != lab.Unnamed:
 	case v.Type == "list" && (l.way == "" || l.what == queue):
 		l.what = queue

@@ -46,7 +46,7 @@ func (p *prover) countsPermits(r *request, l *lock, c lab.Change) {
 			p.prolong(r, l, &l.parts[i], false, false)
 		}
 	default:
-		p.leavesUnread(r, l)
+		p.leavesUnread(r, l, doubtsWriter)
 	}
 }
 

@@ -19,6 +19,9 @@ func (p *prover) rule(l *lock) {
 		p.Rulings = append(p.Rulings, Ruling{Key: l.Key, Is: Beside})
 	case l.told.As == lab.Queue:
 		p.notJudged(l, "is a queue, and no client holds it", "look at its elements with LAB LOG")
+	case l.told.As == lab.Semaphore && l.what == queue:
+		p.notJudged(l, "is a list, and a list does not show who has taken what is not in it",
+			"keep a member for each holder in a sorted set")
 	case l.told.As == lab.Semaphore:
 		p.permits(l)
 	case l.told.As != lab.Unnamed:

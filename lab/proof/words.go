@@ -65,9 +65,9 @@ func nameOf(k holders.Key) string {
 }
 
 // leavesUnread makes a key undecided, because a change of it was not read.
-func (p *prover) leavesUnread(r *request, l *lock) {
+func (p *prover) leavesUnread(r *request, l *lock, why doubt) {
 	if l.unread == nil {
-		l.unread = &Ruling{Key: l.Key, Is: Unread, Why: saying(r, l, doubtsValue), Fix: fixValue,
+		l.unread = &Ruling{Key: l.Key, Is: Unread, Why: saying(r, l, why), Fix: fixValue,
 			Steps: []holders.Step{r.step()}}
 	}
 }
