@@ -11,7 +11,8 @@ type Pattern struct {
 	Chinese string // $1 is the first part
 }
 
-// Patterns has the sentences of lab/doctor about restarts and failovers, which name times and nodes.
+// Patterns has the sentences of lab/doctor about restarts and failovers, which name times and nodes, and those of
+// lab/proof.
 func Patterns() []Pattern {
 	const (
 		restart = `a restart made the lock of the first holder end (\d+) ms after its grant: `
@@ -51,5 +52,8 @@ func Patterns() []Pattern {
 		"$1 在 $2 给出锁，它不知道 $3 已经在 $4 升为主节点；$5 又在 $6 把锁给了别人")
 	add(by+`; by the clock of NODE the lease was over at AT, and NODE granted it again at AT`,
 		"$1 在 $2 给出锁；按 $3 的时钟，租约在 $4 已经到期，$5 又在 $6 把锁给了别人")
+	for _, t := range proofs() {
+		all = append(all, t.patterns()...)
+	}
 	return all
 }

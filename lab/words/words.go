@@ -51,7 +51,7 @@ func (l Language) Reason(sentence string) string {
 	}
 	for _, p := range Patterns() {
 		if p.English.MatchString(sentence) {
-			return p.English.ReplaceAllString(sentence, p.Chinese)
+			return inChinese(p.English.ReplaceAllString(sentence, p.Chinese))
 		}
 	}
 	return sentence

@@ -121,6 +121,63 @@ func TestEveryReasonIsThereInBothLanguages(t *testing.T) {
 	require.Len(t, Reasons(), found+7, "and seven ways to two holders")
 }
 
+// The sentences of lab/proof are its doubts, the formats of Explain, and what it says of keys that are no locks.
+func TestEverySentenceOfAProofIsThereInBothLanguages(t *testing.T) {
+	var said []string
+	literal := func(n ast.Node) string {
+		var text strings.Builder
+		ast.Inspect(n, func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
+				part, err := strconv.Unquote(s.Value)
+				require.NoError(t, err)
+				text.WriteString(part)
+			}
+			return true
+		})
+		return text.String()
+	}
+	parse(t, "proof", func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			if strings.HasPrefix(n.Names[0].Name, "doubts") {
+				said = append(said, literal(n.Values[0]))
+			}
+		case *ast.CallExpr:
+			f, ok := n.Fun.(*ast.SelectorExpr)
+			switch {
+			case ok && f.Sel.Name == "notJudged":
+				said = append(said, "%s "+literal(n.Args[1]))
+			case ok && f.Sel.Name == "Sprintf" && strings.Count(literal(n.Args[0]), "%") > 1:
+				said = append(said, literal(n.Args[0]))
+			}
+		}
+		return true
+	})
+	said = slices.DeleteFunc(said, func(s string) bool {
+		return s == "%s (db %d)" || s == "; %s took it at %s" || strings.HasPrefix(s, "a restart made") // see Patterns
+	})
+	var known []string
+	for _, p := range proofs() {
+		known = append(known, p.english)
+	}
+	slices.Sort(known)
+	slices.Sort(said)
+	require.Equal(t, known, slices.Compact(said))
+}
+
+func TestASentenceOfAProofIsTranslatedWithItsParts(t *testing.T) {
+	for english, chinese := range map[string]string{
+		"a's COPY at 12:00:01.003 wrote lock:x; the judge does not know whether a believes that it holds the lock": "" +
+			"a 在 12:00:01.003 用 COPY 写了 lock:x；无法知道 a 是不是以为自己持有锁",
+		"s's DEL at 12:00:01.003 took lock:x from a, which believed in it until 12:00:31.000; b took it at 12:00:02.000: " +
+			"both believe that they hold it": "s 在 12:00:01.003 用 DEL 夺走了 a 的 lock:x，而 a 到 12:00:31.000 为止相信自己持有它" +
+			"；b 在 12:00:02.000 又取得了它：两者都以为自己持有锁",
+		"lock:x is a semaphore": "lock:x 是信号量",
+	} {
+		require.Equal(t, chinese, Chinese.Reason(english))
+	}
+}
+
 func TestEnglishIsWhatTheCodeSays(t *testing.T) {
 	for _, l := range []Language{"", English} {
 		require.Equal(t, "clock +1 s", l.Say("clock %s", "+1 s"))

@@ -1,0 +1,141 @@
+package words
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// translation is a format of lab/proof and its Chinese text. $1 is the first argument of the format.
+type translation struct{ english, chinese string }
+
+// proofs has what lab/proof says about what happened to a key.
+func proofs() []translation {
+	return []translation{
+		// What the log cannot tell.
+		{"%s's %s at %s wrote %s; the judge does not know whether %[1]s believes that it holds the lock",
+			"$1 在 $3 用 $2 写了 $4；无法知道 $1 是不是以为自己持有锁"},
+		{"%s's %s at %s belongs to a script whose reply does not say whether it took or gave up %s",
+			"$1 在 $3 的 $2 属于一个脚本，从脚本的回复看不出它是取得还是放弃了 $4"},
+		{"the reply to %s's %s at %s was lost; the judge does not know whether %[1]s knows what became of %[4]s",
+			"$1 在 $3 的 $2 的回复丢失了；无法知道 $1 是否了解 $4 的情况"},
+		{"%s's %s at %s carries no token of its own; the judge does not know which holder of %s sent it",
+			"$1 在 $3 的 $2 没有带独一无二的令牌；无法知道它来自 $4 的哪个持有者"},
+		{"%s's %s at %s deleted %s, because its time was over; " +
+			"the judge does not know whether %[1]s gave the lock up or believes that it renewed it",
+			"$1 在 $3 的 $2 给出的时间已经过去，所以删除了 $4；无法知道 $1 是放弃了锁，还是以为续期成功"},
+		{"before %s's %s at %s its connection released %s in vain and showed no token; " +
+			"the judge does not know whether another client uses that connection",
+			"$1 在 $3 的 $2 之前，它的连接释放 $4 落空，也没有带令牌；无法知道是不是另有客户端使用这个连接"},
+		{"%s's %s at %s showed the token of another client of %s; " +
+			"the judge does not know whether %[1]s believes in its renewal",
+			"$1 在 $3 的 $2 读到的是 $4 另一个客户端的令牌；无法知道 $1 是不是相信续期成功"},
+		{"%s's %s at %s gave a field of %s a lease of its own; " +
+			"the judge does not know in which lease %[1]s believes",
+			"$1 在 $3 用 $2 给 $4 的一个字段单独的租约；无法知道 $1 相信哪个租约"},
+		{"%s's %s at %s deleted %s with all keys; " +
+			"the judge does not know whether %[1]s gave the lock up in this way",
+			"$1 在 $3 用 $2 把 $4 和所有键一起删除；无法知道 $1 是不是这样放弃锁的"},
+		{"%s's %s at %s tries for %s, which %[1]s had lost; " +
+			"the judge does not know whether it knew that, or another client uses its name",
+			"$1 在 $3 用 $2 再次请求已经失去的 $4；无法知道它是不是知道这一点，还是另一个客户端用了同样的名字"},
+		{"%s's %s at %s added a token to %s, which had as many holders as it may; " +
+			"the judge does not know whether %[1]s believes that it is one of them",
+			"$1 在 $3 用 $2 往已经满员的 $4 里加了令牌；无法知道 $1 是不是以为自己也是持有者"},
+		{"%s's %s at %s gave %s to a client that waited; the judge does not know when that client learned it",
+			"$1 在 $3 用 $2 把 $4 交给等待的客户端；无法知道那个客户端何时得知"},
+		{"%s's %s at %s was not executed; the judge does not know whether %[1]s believes that it gave %[4]s up",
+			"$1 在 $3 的 $2 没有执行；无法知道 $1 是不是以为自己放弃了 $4"},
+		{"%s's %s at %s failed; the judge does not know whether %[1]s knows that it lost %[4]s",
+			"$1 在 $3 的 $2 失败了；无法知道 $1 是否知道自己失去了 $4"},
+		{"%s's %s at %s is the first entry about %s, and the key was there before; " +
+			"the judge does not know who held it",
+			"$1 在 $3 的 $2 是关于 $4 的第一条记录，而键早已存在；无法知道当时谁持有它"},
+		{"%s's %s at %s got OK for %s, although its time was over by the server's clock; " +
+			"the judge does not know how long %[1]s believes in it",
+			"$1 在 $3 用 $2 请求 $4 得到 OK，可是按服务器的时钟时间已经过去；无法知道 $1 相信它多久"},
+		{"%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it",
+			"$1 在 $3 的 $2 改动了 $4 的值，而日志里没有这个值；看不出谁持有它"},
+		{"%d clients may have held %s at %s, and %d may; " +
+			"the log does not show whether all of them believed in it",
+			"在 $3 可能有 $1 个客户端持有 $2，只允许 $4 个；从日志里看不出它们是不是都相信自己持有"},
+
+		// How a lock had two holders.
+		{"%d clients held %s at %s, and %d may", "在 $3 有 $1 个客户端持有 $2，只允许 $4 个"},
+		{"%s's lease of %s was over, %s took it at %s, and %s's %s at %s renewed it and did not compare the token",
+			"$1 在 $2 上的租约已经到期，$3 在 $4 取得了它，$5 在 $7 又用 $6 续期，没有比较令牌"},
+		{"%s took %s at %s with the token of %s", "$1 在 $3 用 $4 的令牌取得了 $2"},
+		{"%s took %s at %s while %s held it %s", "$1 在 $3 取得了 $2，而 $4 $5持有它"},
+		{"the server lost %s at %s, and %s believed in it %s", "服务器在 $2 丢失了 $1，而 $3 $4相信自己持有它"},
+		{"the server evicted %s for memory at %s, and %s believed in it %s",
+			"服务器因为内存不足在 $2 淘汰了 $1，而 $3 $4相信自己持有它"},
+		{"%s expired at %s, and %s believed in it %s", "$1 在 $2 到期，而 $3 $4相信自己持有它"},
+		{"%s's %s at %s deleted its own %s, because its time was over",
+			"$1 在 $3 的 $2 给出的时间已经过去，删除了自己的 $4"},
+		{"%s's %s at %s replaced the token of %s in %s, in which %s believed %s",
+			"$1 在 $3 用 $2 替换了 $4 在 $5 里的令牌，而 $6 $7相信自己持有它"},
+		{"%s's %s at %s took %s from %s, which believed in it %s", "$1 在 $3 用 $2 夺走了 $5 的 $4，而 $5 $6相信自己持有它"},
+
+		// What is not judged.
+		{"%s is a queue, and no client holds it", "$1 是队列，没有客户端持有它"},
+		{"%s is a list, and a list does not show who has taken what is not in it",
+			"$1 是列表，从列表看不出谁拿走了不在里面的东西"},
+		{"%s is a semaphore", "$1 是信号量"},
+		{"%s has the tokens of several clients at one time, as a semaphore or a queue has",
+			"$1 同时有多个客户端的令牌，像信号量或者队列那样"},
+		{"%s is a counter that several clients change", "$1 是多个客户端改动的计数器"},
+		{"%s is a queue: clients take what others have added", "$1 是队列：客户端取走别人放进去的东西"},
+		{"%s has a type that no lock is made of", "$1 的类型不会用来做锁"},
+		{"%s has values that clients write without asking whether it is free",
+			"客户端写 $1 之前没有问过它是不是空闲"},
+	}
+}
+
+// inChinese translates how long a client believed in a lock.
+func inChinese(sentence string) string {
+	sentence = regexp.MustCompile(`until (\d\d:\d\d:\d\d\.\d{3})`).ReplaceAllString(sentence, "到 $1 为止")
+	return regexp.MustCompile("without end").ReplaceAllString(sentence, "一直")
+}
+
+// patterns returns a translation as patterns: alone, and with what two holders have behind it.
+func (t translation) patterns() []Pattern {
+	const both = ": both believe that they hold it"
+	verbs := regexp.MustCompile(`%(\[(\d+)\])?[sd]`)
+	groups := map[string]int{} // of the arguments
+	n, next := 0, 0
+	english := ""
+	rest := t.english
+	for {
+		at := verbs.FindStringSubmatchIndex(rest)
+		if at == nil {
+			english += regexp.QuoteMeta(rest)
+			break
+		}
+		english += regexp.QuoteMeta(rest[:at[0]])
+		arg := ""
+		if at[4] >= 0 {
+			arg = rest[at[4]:at[5]]
+		} else {
+			next++
+			arg = strconv.Itoa(next)
+		}
+		if groups[arg] == 0 {
+			n++
+			groups[arg] = n
+			english += "(.+?)"
+		} else {
+			english += ".+?"
+		}
+		rest = rest[at[1]:]
+	}
+	chinese := regexp.MustCompile(`\$(\d)`).ReplaceAllStringFunc(t.chinese, func(s string) string {
+		return fmt.Sprintf("${%d}", groups[s[1:]])
+	})
+	again := regexp.MustCompile("^" + english + "; (.+?) took it at (.+?)" + regexp.QuoteMeta(both) + "$")
+	return []Pattern{
+		{again, fmt.Sprintf("%s；%s 在 %s 又取得了它：两者都以为自己持有锁", chinese, fmt.Sprintf("${%d}", n+1),
+			fmt.Sprintf("${%d}", n+2))},
+		{regexp.MustCompile("^" + english + regexp.QuoteMeta(both) + "$"), chinese + "：两者都以为自己持有锁"},
+		{regexp.MustCompile("^" + english + "$"), chinese},
+	}
+}
