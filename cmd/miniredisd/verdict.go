@@ -21,6 +21,8 @@ const (
 	exitBroken  = 1
 	exitNoInput = 2 // wrong arguments, or the file has no history
 	exitUnknown = 3 // the history proves nothing
+
+	exitNotJudged = 5 // a key changed that is no lock of one holder; explore means by 4 that its time was over
 )
 
 // verdictFile is the subcommand verdict: it judges histories, and draws those that are not safe.
@@ -59,6 +61,8 @@ func verdictFile(args []string, out, errs io.Writer) int {
 		return exitSafe
 	case v.Violated():
 		return exitBroken
+	case result == verdict.NotJudged:
+		return exitNotJudged
 	}
 	return exitUnknown
 }

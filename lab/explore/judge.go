@@ -237,6 +237,8 @@ func (j *judgement) undecided() bool {
 		j.r.mark, j.r.why = Undecided, "the log had no room for all commands"
 	case len(j.v.Undecided) > 0:
 		j.r.mark, j.r.why = Undecided, j.v.Undecided[0].Why
+	case len(j.v.NotJudged) > 0:
+		j.r.mark, j.r.why = Undecided, j.v.NotJudged[0].Why
 	default:
 		return false
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
@@ -55,6 +56,14 @@ func saying(r *request, l *lock, d doubt) string {
 	}
 	return fmt.Sprintf(string(d), client, verb, Clock(r.Time), nameOf(l.Key))
 }
+
+// Wrote says that nobody knows what a change made its client believe.
+func Wrote(e lab.Entry, c lab.Change) string {
+	return saying(&request{Entry: &e}, &lock{Key: holders.Key{DB: c.DB, Name: c.Key}}, doubtsWriter)
+}
+
+// Counts reports whether an entry has counted in a key.
+func Counts(e lab.Entry, c lab.Change) bool { return isCounter(c, &request{Entry: &e}) }
 
 // nameOf names a key.
 func nameOf(k holders.Key) string {

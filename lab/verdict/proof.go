@@ -9,12 +9,6 @@ import (
 	"github.com/miniredisd/miniredisd/lab/proof"
 )
 
-// NoVerdict is a key that changed, and that the verdict cannot judge: it is no lock of one holder.
-type NoVerdict struct {
-	Lock
-	Why, Fix string
-}
-
 // prove lets the changes of the keys decide, if there is one master without replicas and its log has the changes. Then
 // the doctors' table of commands decides nothing.
 func (r *replay) prove(histories []lab.History) {
@@ -34,19 +28,41 @@ func (v *Verdict) rulings(r *replay, among func(string) bool) {
 		l := Lock{ruling.DB, ruling.Name}
 		v.Locks += min(ruling.Grants, 1)
 		v.Grants += ruling.Grants
+		q := holders.Question{DB: l.DB, Key: l.Key, Why: ruling.Why, Fix: ruling.Fix, Steps: ruling.Steps}
 		switch ruling.Is {
 		case proof.NotJudged:
-			v.NotJudged = append(v.NotJudged, NoVerdict{l, ruling.Why, ruling.Fix})
+			v.NotJudged = append(v.NotJudged, q)
 		case proof.Unread:
-			v.Undecided = append(v.Undecided, holders.Question{
-				DB: l.DB, Key: l.Key, Why: ruling.Why, Fix: ruling.Fix, Steps: ruling.Steps,
-			})
+			v.Undecided = append(v.Undecided, q)
 		case proof.TooMany:
-			v.TwoHolders = append(v.TwoHolders, Violation{Finding: doctor.Finding{
-				Pattern: doctor.TwoHolders, Key: l.Key, DB: l.DB, Count: 1, Why: ruling.Why, Fix: ruling.Fix, Steps: ruling.Steps,
-			}})
+			v.TwoHolders = append(v.TwoHolders, Violation{doctor.Finding{
+				Pattern: doctor.TwoHolders, Key: l.Key, DB: l.DB, Count: 1, Why: q.Why, Fix: q.Fix, Steps: q.Steps,
+			}, "a fencing token tells the newest holder, and this lock has several"})
 		}
 	}
+}
+
+// unread finds the wanted keys that a command changed which the doctors' table does not have, or which it has not taken
+// for a lock. That table judges the locks of several masters and of replicas.
+func (r *replay) unread(among func(string) bool, locks []holdings) (all []holders.Question) {
+	for _, e := range r.entries {
+		for _, c := range e.Changes {
+			l := Lock{c.DB, c.Key}
+			if c.Cause != lab.ByCommand || e.Client == 0 || !among(c.Key) || proof.Counts(e.Entry, c) ||
+				slices.ContainsFunc(all, func(q holders.Question) bool { return lockAsked(q) == l }) {
+				continue
+			}
+			_, reads := doctor.Describe(e.Cmd)
+			if reads && slices.ContainsFunc(locks, func(held holdings) bool { return held.Lock == l }) {
+				continue
+			}
+			s := holders.Step{Time: e.Time, Client: e.Client, Name: e.Name, Command: lab.Line(e.Cmd), Reply: e.Reply,
+				Master: r.nodes[e.master].master + 1}
+			all = append(all, holders.Question{DB: l.DB, Key: l.Key, Why: proof.Wrote(e.Entry, c), Steps: []holders.Step{s},
+				Fix: "take the lock with SET key token NX PX milliseconds on each master"})
+		}
+	}
+	return all
 }
 
 // explain returns a lock that had two holders as a finding.

@@ -89,7 +89,7 @@ func (v *Verdict) Print(w io.Writer) {
 		fmt.Fprintf(w, "  Why: %s.\n  Fix: %s.\n", q.Why, q.Fix)
 	}
 	for _, n := range v.NotJudged {
-		fmt.Fprintf(w, "\nNOT JUDGED: %s\n  Why: %s.\n  Fix: %s.\n", n.Lock, n.Why, n.Fix)
+		fmt.Fprintf(w, "\nNOT JUDGED: %s\n  Why: %s.\n  Fix: %s.\n", lockAsked(n), n.Why, n.Fix)
 	}
 	if v.Missing > 0 {
 		fmt.Fprintf(w, "\nINCOMPLETE: the log had dropped the first %d entries. "+

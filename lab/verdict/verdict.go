@@ -62,7 +62,7 @@ type Verdict struct {
 	Language words.Language // of SVG and Picture
 	Title    string         // of SVG, if something else than the result says what happened
 
-	NotJudged []NoVerdict
+	NotJudged []holders.Question // keys that changed and are no lock of one holder
 
 	Blind []string // commands that may have taken a lock without NX, for people
 
@@ -129,6 +129,7 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 		v.rulings(r, among)
 	} else {
 		v.Undecided = append(v.Undecided, r.cutShort(locks)...)
+		v.Undecided = append(v.Undecided, r.unread(among, locks)...)
 		if v.Grants > 0 {
 			v.Undecided = append(v.Undecided, r.unguarded(among, locks)...)
 		}

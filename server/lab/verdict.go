@@ -160,8 +160,9 @@ func replyVerdict(w *resp.Writer, v *verdict.Verdict) {
 		replySteps(w, f.Steps)
 	}
 	w.BulkString("undecided")
-	w.Array(len(v.Undecided))
-	for _, q := range v.Undecided {
+	open := slices.Concat(v.Undecided, v.NotJudged)
+	w.Array(len(open))
+	for _, q := range open {
 		w.Map(5)
 		w.TextField("key", q.Key)
 		w.IntField("db", int64(q.DB))
