@@ -159,6 +159,19 @@ func TestVerdictThatProvesNothingHasACodeOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestAKeyThatIsNoLockHasACodeOfItsOwn(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "counter.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"format":"miniredisd-history/2","master":1,"masters":1,"entries":[
+		{"seq":1,"client":7,"name":"a","event":"command","cmd":["INCR","n"],"key":"n","outcome":"executed","reply":"1",
+			"changes":[{"key":"n","after":{"type":"string","text":"1"}}]},
+		{"seq":2,"client":8,"name":"b","event":"command","cmd":["INCR","n"],"key":"n","outcome":"executed","reply":"2",
+			"changes":[{"key":"n","before":{"type":"string","text":"1"},"after":{"type":"string","text":"2"}}]}]}`), 0o600))
+	code, out, _ := runFile(t, "verdict", file)
+	require.Equal(t, exitNotJudged, code)
+	require.Contains(t, out, "NOT JUDGED: n\n  Why: n is a counter that several clients change.\n"+
+		"  Fix: say what it is: LAB LOG WATCH n AS MUTEX")
+}
+
 func TestAFileWithoutAHistoryIsRefusedByName(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.json")
 	require.NoError(t, os.WriteFile(bad, []byte("{"), 0o600))
