@@ -33,10 +33,24 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 		Doubt: why,
 	})
 	p.doubted[b.order] = doubt != ""
+	l.forget(r.Time)
 	l.beliefs = append(l.beliefs, b)
 	l.took[me.id()], l.restarted = true, ""
 	a.held = b
 	l.parts = append(l.parts, a)
+}
+
+// mostBeliefs is how many beliefs of a lock are kept that their clients have not given up.
+const mostBeliefs = 64
+
+// forget drops the oldest belief whose lease is over, if there are too many. Its client may renew it no more.
+func (l *lock) forget(now int64) {
+	over := func(b *belief) bool { return b.gone || b.ends > 0 && b.ends < now }
+	if len(l.beliefs) >= mostBeliefs {
+		if i := slices.IndexFunc(l.beliefs, over); i >= 0 {
+			l.beliefs = slices.Delete(l.beliefs, i, i+1)
+		}
+	}
 }
 
 // regrets handles a connection that takes a lock with another token although its last release found nothing: that

@@ -147,11 +147,14 @@ func (p *prover) again(r *request, l *lock, now part, mine []author, doubt strin
 	p.grant(r, l, now, nil, doubt)
 }
 
+// mostLooked is how many entries are searched for a client that waits.
+const mostLooked = 1024
+
 // waiter returns another client that has tried for the lock with a token, or nil.
 func (p *prover) waiter(r *request, l *lock, token string) *actor {
 	me := r.actor(p.epoch)
-	for i := range p.history.Entries[:r.index] {
-		e := &p.history.Entries[i]
+	for i := range min(r.index, mostLooked) {
+		e := &p.history.Entries[r.index-1-i]
 		if e.Client != 0 && e.DB == l.DB && slices.Contains(e.Cmd, token) && slices.Contains(e.Cmd, l.Name) {
 			if a := (actor{e.Client, e.Name, p.epoch}); a.id() != me.id() {
 				return &a

@@ -84,6 +84,7 @@ type prover struct {
 	uses    map[use]bool
 	takers  map[word][]string // the clients that have tried for a lock with a token
 	scripts map[string]*script
+	tables  map[holders.Key][]holders.Holding // at the end
 }
 
 // script is what the log shows of a script.

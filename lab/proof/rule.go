@@ -49,8 +49,14 @@ func (p *prover) notJudged(l *lock, what, fix string) {
 
 // table returns the holdings of a key.
 func (p *prover) table(l *lock) [][]holders.Holding {
-	other := func(h holders.Holding) bool { return h.Key != l.Name || h.DB != l.DB }
-	return [][]holders.Holding{slices.DeleteFunc(p.Ledger.Table(0), other)}
+	if p.tables == nil {
+		p.tables = map[holders.Key][]holders.Holding{}
+		for _, h := range p.Ledger.Table(0) {
+			k := holders.Key{DB: h.DB, Name: h.Key}
+			p.tables[k] = append(p.tables[k], h)
+		}
+	}
+	return [][]holders.Holding{p.tables[l.Key]}
 }
 
 func (p *prover) questions(l *lock) []holders.Question { return holders.Questions(p.table(l)) }
