@@ -102,7 +102,8 @@ func (p *prover) triesAgain(r *request, l *lock) {
 	for _, b := range l.pending(r.Time) {
 		kin := b.kin(r.actor(p.epoch))
 		again := kin == sameClient || kin == sameName || kin == noNames && b.epoch != p.epoch
-		if again && !l.has(b) {
+		over := b.ends > 0 && r.Time > b.ends
+		if again && !over && !l.has(b) {
 			p.givesUp(r, l, []author{{b, false, saying(r, l, doubtsAgain)}}, nil)
 		}
 	}
