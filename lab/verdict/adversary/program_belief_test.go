@@ -72,7 +72,7 @@ func (c *actor) believes(sent, lease time.Duration) bool {
 	now, w := c.world.now(), c.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := span{c.number, now, sent + lease, min(c.took, now), now + lease, c.reads()}
+	s := span{c.number, now, sent + lease, min(c.took, now), now + lease + max(0, c.skew), c.reads()}
 	if lease == forever {
 		s.until, s.latest = forever, forever
 	}
@@ -85,14 +85,14 @@ func (c *actor) believes(sent, lease time.Duration) bool {
 	return s.until > now
 }
 
-// mayBelieve is for a client that gives up, although the log looks as if it had the lock: it has taken it, and does not
-// know whether the rest was done. And it is for a stranger that writes as a client does.
-func (c *actor) mayBelieve() {
+// mayBelieve is for a client that gives up, although the log looks as if it had the lock until some time. And it is for
+// a stranger that writes as a client does.
+func (c *actor) mayBelieve(until time.Duration) {
 	now, w := c.world.now(), c.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.took <= now {
-		w.spans = append(w.spans, span{client: c.number, from: now, until: now, earliest: c.took, latest: forever - grain})
+		w.spans = append(w.spans, span{client: c.number, from: now, until: now, earliest: c.took, latest: until})
 	}
 }
 

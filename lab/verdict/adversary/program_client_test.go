@@ -176,7 +176,7 @@ func (c *actor) walk(steps []string) outcome {
 		c.acted = c.acted && i == len(steps)-1
 		switch {
 		case is == unknown:
-			c.mayBelieve()
+			c.mayBelieve(forever)
 			return unknown
 		case c.says(c.fill(want)):
 			if want != "*" && takes(step) {
@@ -185,6 +185,8 @@ func (c *actor) walk(steps []string) outcome {
 		default:
 			if undo != "" {
 				c.ask(undo)
+			} else {
+				c.mayBelieve(c.world.now())
 			}
 			if strings.HasPrefix(steps[0], "WATCH") || strings.HasPrefix(steps[0], "MULTI") {
 				c.hangUp()

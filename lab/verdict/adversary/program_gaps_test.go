@@ -22,11 +22,24 @@ func gaps() []gap {
 			return slices.ContainsFunc(p.steps(), func(s string) bool { return strings.Contains(s, words) })
 		}
 	}
+	meets := func(action string) func(program) bool {
+		return func(p program) bool {
+			return slices.ContainsFunc(p.clients, func(c plan) bool {
+				return slices.ContainsFunc(c.troubles, func(t trouble) bool { return strings.Contains(t.action, action) })
+			})
+		}
+	}
 	return []gap{
-		{falseAlarm, "a client that has seen that its lock is gone takes it again", 225, uses("")},
-		{falseSafe, "a client's clock is behind, and so its key expires at once", 876, uses("{until}")},
-		{falseSafe, "a renewal by no time deletes the key, and its reply is 1", 255, uses("PEXPIRE {k} 0")},
-		{falseSafe, "clients and a stranger have one name", 7777, func(p program) bool { return p.names != ownName }},
+		{falseSafe, "several clients use one token, one name or one connection", 773,
+			func(p program) bool { return p.tokens == "one" || p.names != ownName }},
+		{falseSafe, "a client's clock is behind, and so its key lives shorter than its lease", 1068, uses("{until}")},
+		{falseAlarm, "a holder releases its lock by SET PX 1", 225, uses("free PX 1")},
+		{falseAlarm, "a late reply comes to a client that has hung up", 1072, meets("DELAY-REPLY")},
+		{falseAlarm, "readers use one token", 31,
+			func(p program) bool { return len(p.way.read) > 0 && p.tokens == "one" }},
+		{falseAlarm, "a holder reads that its lock is gone, and sends nothing more", 308, uses("GET {k} -> {t}")},
+		{falseAlarm, "a release is not executed", 626, meets("BEFORE")},
+		{falseAlarm, "a release finds nothing, and its reply is an error", 731, uses("RENAME {k} done")},
 	}
 }
 

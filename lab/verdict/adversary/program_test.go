@@ -193,10 +193,9 @@ func drawEvent(dice *rand.Rand, lease time.Duration) event {
 		e.kind, e.do = "eviction", []string{"CONFIG SET maxmemory-policy allkeys-random maxmemory 1", "PUBLISH x y",
 			"CONFIG SET maxmemory 0 maxmemory-policy noeviction"}
 	default:
-		command := oneOf(dice, "DEL {k}", "FLUSHALL", "UNLINK {k}", "PEXPIRE {k} 300", "PEXPIRE {k} 90000", "PERSIST {k}",
-			"RENAME {k} trash", "EXPIRE {k} 1 LT", "SWAPDB 0 1", "MOVE {k} 2", "COPY other {k} REPLACE", "SET {k} foreign",
-			"SINTERSTORE {k} none", "SORT none STORE {k}", "GETDEL {k}", "GET {k}", "RENAME other {k}",
-			`EVAL "return redis.call('DEL',KEYS[1])" 1 {k}`, "APPEND {k} x")
+		command := oneOf(dice, append(plants(), "DEL {k}", "FLUSHALL", "UNLINK {k}", "PEXPIRE {k} 300", "PEXPIRE {k} 90000",
+			"PERSIST {k}", "RENAME {k} trash", "EXPIRE {k} 1 LT", "SWAPDB 0 1", "MOVE {k} 2", "SINTERSTORE {k} none",
+			"SORT none STORE {k}", "GETDEL {k}", "GET {k}", `EVAL "return redis.call('DEL',KEYS[1])" 1 {k}`)...)
 		e.kind, e.do = "stranger's "+strings.Fields(command)[0], []string{"SET other y", command}
 	}
 	return e
@@ -223,4 +222,9 @@ func (p *program) holes() (all []string) {
 		}
 	}
 	return all
+}
+
+// plants are commands by which a stranger puts a value into the lock, as clients take it.
+func plants() []string {
+	return []string{"COPY other {k} REPLACE", "SET {k} foreign", "RENAME other {k}", "APPEND {k} x"}
 }

@@ -1,6 +1,7 @@
 package adversary
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -118,10 +119,9 @@ func (c *actor) does(command string) {
 		if c.ask(command) == unknown { // the connection had ended
 			c.ask(command)
 		}
-		switch words[0] {
-		case "SET", "COPY", "APPEND", "RENAME": // so a client takes a lock
+		if slices.Contains(plants(), command) && c.reply != "0" && !strings.HasPrefix(c.reply, "-") {
 			c.took = c.world.now()
-			c.mayBelieve()
+			c.mayBelieve(forever)
 		}
 	}
 }
