@@ -20,6 +20,7 @@ type ruling struct {
 	why     string
 	finding *Finding // of a mark that has to be confirmed
 	struck  bool     // every fault has hit its point
+	chance  bool     // another trial may show something else
 	fired   bool     // a fault has hit something
 }
 
@@ -238,7 +239,7 @@ func (j *judgement) undecided() bool {
 	case len(j.v.Undecided) > 0:
 		j.r.mark, j.r.why = Undecided, j.v.Undecided[0].Why
 	case len(j.v.NotJudged) > 0:
-		j.r.mark, j.r.why = Undecided, j.v.NotJudged[0].Why
+		j.r.mark, j.r.why = NotJudged, j.v.NotJudged[0].Why
 	default:
 		return false
 	}

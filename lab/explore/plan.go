@@ -93,7 +93,7 @@ func (e *Explorer) again(s Strike, r ruling) bool {
 	}
 	switch {
 	case !r.struck && tries[s]+1 < mostTries && !e.neverCame(s.Point):
-	case r.mark == NotJudged && e.looks[s] < mostLooks:
+	case r.chance && e.looks[s] < mostLooks:
 		tries = e.looks
 	default:
 		return false

@@ -31,7 +31,7 @@ const (
 	Stopped         // a worker sent fewer requests than in every run without the fault, and nobody reported an error
 	LeftBehind      // nobody holds the lock, and it stays taken until its lease ends
 	NotReached      // the request did not come in any of the tries
-	NotJudged       // the lock ends with another value than without the fault, and nobody can say whether that is right
+	NotJudged       // the key is no lock of one holder, or it ends with another value than without the fault
 	Undecided       // the log cannot tell
 	Hangs           // the program did not end in time
 	ByItself        // broken, but also without the fault

@@ -130,7 +130,7 @@ func (j *judgement) differs() bool {
 			return end[glob] == now[glob] || !agree && len(strings.Fields(end[glob])) == len(strings.Fields(now[glob]))
 		})
 		if !same {
-			j.r.mark, j.r.why = NotJudged, shown(glob)+" ends with another value than without the failure"
+			j.r.mark, j.r.chance, j.r.why = NotJudged, true, shown(glob)+" ends with another value than without the failure"
 			return true
 		}
 	}

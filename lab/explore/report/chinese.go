@@ -152,7 +152,7 @@ func chinese() map[string]string {
 		"means.fine":        "和没有故障时一样。",
 		"means.stopped":     "一个工作者发出的请求比任何一次不加故障的运行都少，而且没有人报错。",
 		"means.not-reached": "请求没有出现，换了几种先后顺序也没有。",
-		"means.not-judged":  "锁最后的值和不加故障时不同。这样对不对，只有您自己的检查才能判断。",
+		"means.not-judged":  "这个键不是只有一个持有者的锁，或者最后的值和不加故障时不同。这样对不对，只有您自己的检查才能判断。",
 		"means.not-tried":   "没有为它运行过。",
 
 		"verdict.broken.1":         "有 1 个错误会弄坏锁",

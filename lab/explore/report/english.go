@@ -161,7 +161,7 @@ func english() map[string]string {
 		"means.fine":        "Nothing was different.",
 		"means.stopped":     "A worker sent less than it always does without the failure, and nobody reported an error.",
 		"means.not-reached": "The request did not come, in several orders of the workers.",
-		"means.not-judged": "The lock ends with another value than without the failure. " +
+		"means.not-judged": "The key is no lock of one holder, or ends with another value. " +
 			"Only a check of your own can say whether that is right.",
 		"means.not-tried": "There was no run for it.",
 
