@@ -84,7 +84,7 @@ func bugs() map[string]planted {
 		"looks at the token, then deletes": {race(looksThenDeletes), nil, "paused",
 			"If b's first DEL waits until the lease of its client is over, no order of the operations on lock:order is legal."},
 		"renews without a look at the token": {race(renewsAny), nil, "paused",
-			"If b's first PEXPIRE waits until the lease of its client is over, a and b both hold lock:order from +6.0 s."},
+			"If b's first PEXPIRE waits until the lease of its client is over, b and a both hold lock:order from +6.0 s."},
 		"tries again with a new token": {race(forgetsItsToken), options(strict), "reply-lost",
 			"If the reply to b's first SET is lost, " + stays},
 		"releases a lock that it does not have": {race(releasesAnyway), nil, "request-lost",

@@ -3,7 +3,6 @@ package miniredistest
 import (
 	"cmp"
 	"context"
-	"crypto/sha1"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
 // stage is where trials are played: each on servers of its own, in a bubble of its own or in real time.
@@ -275,8 +275,12 @@ func (of *played) look(masters Masters) {
 			for _, key := range keys.Elems {
 				ttl, _ := s.DB(db).Try("PTTL", key.Str)
 				of.ttls[place{i + 1, db, key.Str}] = ttl.Int
-				if dump, _ := s.DB(db).Try("DUMP", key.Str); db == 0 {
-					of.ends[lab.Printable(key.Str)] += fmt.Sprintf("%x", sha1.Sum([]byte(dump.Str)))
+				if db == 0 {
+					end, _ := explore.End(func(words ...string) (string, int64, error) {
+						v, err := s.Try(words...)
+						return v.Str, v.Int, err
+					}, key.Str)
+					of.ends[lab.Printable(key.Str)] += end
 				}
 			}
 		}

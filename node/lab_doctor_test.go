@@ -127,7 +127,7 @@ func TestLabDoctorFindsEachPattern(t *testing.T) {
 		}, []string{"lock-evicted lock:x "}},
 		"a lease by another clock": {func(admin, a, b *redistest.Conn) {
 			admin.Do("LAB", "CLOCK", "ADVANCE", "10000")
-			a.Do("SET", "lock:x", "token-a", "NX", "PXAT", in(30*time.Second))
+			a.Do("SET", "lock:x", "token-a", "NX", "PXAT", in(30*time.Second+500*time.Millisecond))
 		}, []string{"clock-of-the-client lock:x a"}},
 		"a lease that is over at once": {func(admin, a, b *redistest.Conn) {
 			a.Do("SET", "lock:x", "token-a", "NX", "PXAT", in(-time.Second))

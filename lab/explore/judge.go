@@ -3,6 +3,7 @@ package explore
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -114,11 +115,11 @@ func (j *judgement) verdict() bool {
 	first := v.Violations()[0]
 	if len(v.TwoHolders) == 0 {
 		f := j.broken(Broken, NoLegalOrder, first.Key)
-		f.Reason, f.Fix = cmp.Or(f.Reason, first.Why), cmp.Or(f.Fix, first.Fix)
+		f.Reason, f.Fix = cmp.Or(f.Reason, timeless(first.Why)), cmp.Or(f.Fix, first.Fix)
 		return true
 	}
 	f := j.broken(Broken, TwoHolders, first.Key, j.holders(first)...)
-	f.Reason, f.Fix = cmp.Or(f.Reason, first.Why), cmp.Or(f.Fix, first.Fix)
+	f.Reason, f.Fix = cmp.Or(f.Reason, timeless(first.Why)), cmp.Or(f.Fix, first.Fix)
 	if j.e.opt.Exact {
 		f.From = j.since(first.Time)
 		f.Sentence = j.e.sentence(f)
@@ -126,12 +127,17 @@ func (j *judgement) verdict() bool {
 	return true
 }
 
-// holders returns the two clients of a violation: those of its first and its last step.
+// holders returns the two clients of a violation: that of its first step, and the last other one.
 func (j *judgement) holders(v verdict.Violation) []string {
 	if len(v.Steps) < 2 {
 		return nil
 	}
 	first, last := v.Steps[0], v.Steps[len(v.Steps)-1]
+	for _, s := range v.Steps[1:] {
+		if s.Client != 0 && s.Client != first.Client {
+			last = s
+		}
+	}
 	return []string{j.e.nameOf(first, j.o.Histories), j.e.nameOf(last, j.o.Histories)}
 }
 
@@ -237,13 +243,18 @@ func (j *judgement) undecided() bool {
 	case j.v.Missing > 0:
 		j.r.mark, j.r.why = Undecided, "the log had no room for all commands"
 	case len(j.v.Undecided) > 0:
-		j.r.mark, j.r.why = Undecided, j.v.Undecided[0].Why
+		j.r.mark, j.r.why = Undecided, timeless(j.v.Undecided[0].Why)
 	case len(j.v.NotJudged) > 0:
-		j.r.mark, j.r.why = NotJudged, j.v.NotJudged[0].Why
+		j.r.mark, j.r.why = NotJudged, timeless(j.v.NotJudged[0].Why)
 	default:
 		return false
 	}
 	return true
+}
+
+// timeless returns a reason without its times of day, which differ in each run.
+func timeless(why string) string {
+	return regexp.MustCompile(` (at|until) \d\d:\d\d:\d\d\.\d{3}`).ReplaceAllString(why, "")
 }
 
 // left looks for locks that stay until their leases end.

@@ -127,7 +127,7 @@ type Outcome struct {
 	Woke    bool              // it hung, and then ended after the orders of Overdue
 	Waiting int               // of a program that hung: channels and elements that its connections wait for
 	Output  string            // the last lines that it printed
-	Ends    map[string]string // what each key of database 0 held at the end, shortened; nil if nobody knows
+	Ends    map[string]string // what each key of database 0 held at the end, in a word; nil if nobody knows
 	Unsafe  string            // what the test or --invariant says about work without the lock; "" for nothing
 	Loop    func() []byte     // returns the recording for the glass loop; nil if there is none
 }

@@ -99,6 +99,21 @@ func (j *judgement) stopped() bool {
 	return false
 }
 
+// End says what a key holds: its type, and an integer or the number of its parts. It does not say which token: which
+// client comes last is chance. ask sends a request, and returns the text or the integer of its reply.
+func End(ask func(words ...string) (string, int64, error), key string) (string, error) {
+	kind, _, err := ask("TYPE", key)
+	if err != nil {
+		return "", err
+	}
+	sizes := map[string]string{"list": "LLEN", "set": "SCARD", "zset": "ZCARD", "hash": "HLEN", "stream": "XLEN"}
+	text, n, err := ask(cmp.Or(sizes[kind], "GET"), key)
+	if _, notInteger := strconv.ParseInt(text, 10, 64); notInteger == nil {
+		return kind + ":" + text, err
+	}
+	return kind + ":" + strconv.FormatInt(n, 10), err
+}
+
 // end is what a run has left under the globs of the locks: for each glob its keys and values, in one text.
 func (e *Explorer) end(o Outcome) map[string]string {
 	parts := map[string][]string{}

@@ -1,9 +1,7 @@
 package trials
 
 import (
-	"crypto/sha1"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -44,7 +42,7 @@ func (t *trial) scene() (s explore.Scene, err error) {
 	return s, nil
 }
 
-// ends returns what each key holds, as a hash. It is nil if there are too many keys.
+// ends returns what each key holds. It is nil if there are too many keys.
 func (t *trial) ends() (map[string]string, error) {
 	all := map[string]string{}
 	for n := range t.addrs() {
@@ -53,11 +51,14 @@ func (t *trial) ends() (map[string]string, error) {
 			return nil, err
 		}
 		for _, key := range keys.Elems {
-			v, err := t.servers.Do(t.ctx, n+1, "DUMP", key.Str)
+			v, err := explore.End(func(words ...string) (string, int64, error) {
+				v, err := t.servers.Do(t.ctx, n+1, words...)
+				return v.Str, v.Int, err
+			}, key.Str)
 			if err != nil {
 				return nil, err
 			}
-			all[lab.Printable(key.Str)] += fmt.Sprintf("%x", sha1.Sum([]byte(v.Str)))
+			all[lab.Printable(key.Str)] += v
 		}
 	}
 	return all, nil
