@@ -163,7 +163,7 @@ func (l *Ledger) Extended(master int, k Key, r Renewal) {
 		return
 	}
 	longer := t.Until != 0 && (r.Until == 0 || r.Until > t.Until)
-	t.lasts(LeaseOf(r.Time, r.Until), l.times.moment(master), r.Sure || longer, r.Sure || !longer)
+	t.lasts(LeaseOf(r.Time, r.Until), l.times.moment(master), r.Sure || longer, r.Sure || !longer && r.Until != 0)
 	if r.Sure || longer {
 		t.Until = r.Until
 	}

@@ -3,6 +3,7 @@ package proof
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab"
@@ -33,6 +34,7 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 		Doubt: why,
 	})
 	p.doubted[b.order] = doubt != ""
+	p.mayLast(r, l, b, a.deadline)
 	l.forget(r.Time)
 	l.beliefs = append(l.beliefs, b)
 	l.took[me.id()], l.restarted = true, ""
@@ -64,18 +66,22 @@ func (p *prover) regrets(r *request, l *lock, now *belief) {
 	l.vain = nil
 }
 
-// isLost reports whether a client does not know the reply to a request: it never came, or so late that the client had
-// connected again.
+// isLost reports whether a client does not know the reply to a request: it never came, or so late that the key had
+// changed by then.
 func (p *prover) isLost(r *request) bool {
-	if r.lost() || r.outer().Outcome != lab.ReplyLate || r.Name == "" {
+	if r.outer().Outcome != lab.ReplyLate {
 		return r.lost()
 	}
 	for i := r.index + 1; i < len(p.history.Entries); i++ {
-		if e := &p.history.Entries[i]; e.Name == r.Name && len(e.Cmd) > 0 && e.By == "" && e != r.outer() {
-			return e.Client != r.Client
+		switch e := &p.history.Entries[i]; {
+		case e == r.outer() || e.By != "" && e.Client == r.Client:
+		case e.Client == r.Client && len(e.Cmd) > 0:
+			return false
+		case slices.ContainsFunc(e.Changes, func(c lab.Change) bool { return slices.Contains(r.words, c.Key) }):
+			return true
 		}
 	}
-	return false
+	return true
 }
 
 // adopt notes a part that was there before the log says who added it.
@@ -140,6 +146,24 @@ func (p *prover) extends(r *request, l *lock, a author, until int64) {
 		Order: a.order, Time: r.Time, Until: until, Sure: a.sure, Doubted: a.doubt != "", Why: holders.Doubt{Why: a.why,
 			Step: r.step()},
 	})
+	p.mayLast(r, l, a.belief, until)
+}
+
+// mayLast handles an end that a client has computed from its own clock: if that clock is behind, the client believes in
+// a longer lease.
+func (p *prover) mayLast(r *request, l *lock, b *belief, until int64) {
+	words := r.words
+	if r.isScript() {
+		words = r.outer().Cmd
+	}
+	own := func(n int64) bool { return slices.Contains(words, strconv.FormatInt(n, 10)) }
+	if until == 0 || !own(until) && (until%1000 != 0 || !own(until/1000)) {
+		return
+	}
+	p.Ledger.Extended(0, l.Key, holders.Renewal{
+		Order: b.order, Time: r.Time, Doubted: b.doubt != "", Why: holders.Doubt{Why: saying(r, l, doubtsOwnClock),
+			Step: r.step()},
+	})
 }
 
 // prolong applies a change that keeps a token.
@@ -174,7 +198,9 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 	}
 	for _, a := range mine {
 		over := a.ends > 0 && r.Time > a.ends
-		switch {
+		switch kin := a.kin(r.actor(p.epoch)); {
+		case a.belief == q.held && p.takesAgain(r, a, kin):
+			p.joins(r, l, q, saying(r, l, doubtsTwice))
 		case a.belief == q.held && q.held.client == 0: // it was there when the log began
 			a.actor = r.actor(p.epoch)
 			p.extends(r, l, a, q.deadline)
@@ -184,10 +210,28 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 			p.revive(r, l, a, q.deadline)
 		}
 	}
-	if _, is := whose(mine, q.held); !is {
+	a, is := whose(mine, q.held)
+	if !is {
 		p.apart(l, q.held)
-		p.intrudes(r, l, q, mine)
+		if p.intrudes(r, l, q, mine) {
+			return
+		}
 	}
+	foreign := !is || !a.sure && q.held.client != 0 && a.kin(r.actor(p.epoch)) == noNames
+	if foreign && q.held != nil && !q.held.gone {
+		p.staysStrange(r, l)
+	}
+}
+
+// takesAgain reports whether a request may take a lock for another client, although it looks like a renewal: a script
+// that takes locks ran over another connection, while the connection of the holder stays in use.
+func (p *prover) takesAgain(r *request, a author, is kinship) bool {
+	if !r.isScript() || !p.script(r).adds || holders.LooksRandom(a.token) || is != noNames && is != sameName {
+		return false
+	}
+	return is == noNames || slices.ContainsFunc(p.history.Entries[r.index:], func(e lab.Entry) bool {
+		return e.Client == a.client && len(e.Cmd) > 0
+	})
 }
 
 // revive records that a client whose lease is over has renewed the lock of another one: it believes in it again.
@@ -214,18 +258,25 @@ func (p *prover) revive(r *request, l *lock, a author, until int64) {
 
 // intrudes handles a script that shows the token of a holder and comes from another client: it believes in the lock,
 // too.
-func (p *prover) intrudes(r *request, l *lock, q *part, mine []author) {
+func (p *prover) intrudes(r *request, l *lock, q *part, mine []author) bool {
 	if len(mine) > 0 || !r.isScript() || q.held == nil || r.around == nil || !slices.Contains(r.around.Cmd, q.token) {
-		return
+		return false
 	}
+	p.joins(r, l, q, "")
+	return true
+}
+
+// joins records that a client believes in a lock that the key gives to another one.
+func (p *prover) joins(r *request, l *lock, q *part, doubt string) {
 	me := r.actor(p.epoch)
-	b := &belief{actor: me, token: q.token, ends: q.deadline, index: r.index, taken: r.step()}
+	b := &belief{actor: me, token: q.token, ends: q.deadline, index: r.index, taken: r.step(), shared: q.held.shared,
+		unknown: doubt != "", doubt: doubt}
 	b.order, _, _ = p.Ledger.Granted(0, holders.Grant{
 		Holding: holders.Holding{
 			DB: l.DB, Key: l.Name, Token: q.token, Client: me.client, Name: me.name, Granted: r.step(), Hash: q.value != "",
-			Event: int64(r.index), Lease: holders.LeaseOf(r.Time, q.deadline), Until: q.deadline,
+			Event: int64(r.index), Lease: holders.LeaseOf(r.Time, q.deadline), Until: q.deadline, Shared: b.shared,
 		},
-		Loose: true,
+		Doubt: doubt, Loose: true,
 	})
 	l.beliefs = append(l.beliefs, b)
 }

@@ -72,6 +72,15 @@ func (p *prover) leaves(r *request, l *lock, q part, own bool) {
 func (p *prover) replace(r *request, l *lock, old, now part) {
 	mine := p.authors(r, l, true)
 	a, is := whose(mine, old.held)
+	brief := now.deadline > 0 && now.deadline <= r.Time+1 // a lease that nobody takes: it frees the key
+	if !is && old.held != nil && !r.has(3, "xx") {        // it may have written this token before
+		again := p.byClient(r, l, []*belief{old.held}, r.actor(p.epoch))
+		if !brief {
+			again = unsure(r, l, again)
+		}
+		mine = append(mine, again...)
+		a, is = whose(mine, old.held)
+	}
 	carries := slices.Contains(r.words, now.token)
 	to := p.waiter(r, l, now.token)
 	switch {
@@ -89,7 +98,7 @@ func (p *prover) replace(r *request, l *lock, old, now part) {
 		old.held.gone = true
 		p.grant(r, l, now, to, saying(r, l, doubtsGiven))
 		return
-	case is && a.sure && p.rotates(r, old):
+	case is && a.sure && (brief || p.rotates(r, l, old)):
 		q := l.find(old.name)
 		q.name, q.token, q.deadline = now.name, now.token, now.deadline
 		q.held.token = now.token
@@ -108,6 +117,11 @@ func (p *prover) replace(r *request, l *lock, old, now part) {
 		p.ends(r, l, old.held, holders.EndOverwritten)
 	}
 	doubt := ""
+	if brief && !is {
+		me := r.actor(p.epoch)
+		p.givesUp(r, l, p.byClient(r, l, l.pending(r.Time), me), nil)
+		doubt = saying(r, l, doubtsWriter)
+	}
 	_, own := whose(mine, old.held)
 	switch before := slices.ContainsFunc(mine, func(a author) bool { return a.token == now.token && a.sure }); {
 	case !r.isScript() && r.Reply == old.token && !own, !before && !p.overwrites(r, l, now):
@@ -117,8 +131,9 @@ func (p *prover) replace(r *request, l *lock, old, now part) {
 }
 
 // rotates reports whether a holder that writes another token gives itself a new one.
-func (p *prover) rotates(r *request, old part) bool {
-	return r.Name != "" || r.isScript() || r.has(3, "xx") || slices.Contains(r.words, old.token)
+func (p *prover) rotates(r *request, l *lock, old part) bool {
+	shows := r.isScript() || r.has(3, "xx") || slices.Contains(r.words, old.token)
+	return shows || r.Name != "" && l.way != lower(r.Cmd)
 }
 
 // overwrites reports whether a client that replaces a token believes that it has the lock now.

@@ -13,12 +13,15 @@ func (p *prover) heard(r *request, l *lock) {
 	me, name := r.actor(p.epoch), lower(r.Cmd)
 	switch {
 	case !r.ran() || r.Outcome == lab.Failed:
-		p.gaveUpPerhaps(r, l, doubtsSent)
+		if !tries(r) {
+			p.gaveUpPerhaps(r, l, doubtsSent)
+		}
 	case p.renewsAlike(r, l):
 	case r.isScript(): // the script itself comes behind it
 	case name == "get" || name == "exists" || name == "hget" || name == "hexists":
 		l.seenAbsent[me.id()] = isNil(r.Entry) || r.Reply == "0"
 		p.learns(r, l)
+		p.notices(r, l)
 	case tries(r) && r.Reply == "OK":
 		p.wasOver(r, l)
 	case tries(r):
@@ -40,11 +43,15 @@ func (p *prover) heard(r *request, l *lock) {
 			p.gaveUpPerhaps(r, l, doubtsScript)
 		}
 		p.tried(r, l)
-	case renews(name):
-		for _, a := range p.authors(r, l, false) {
-			if l.has(a.belief) {
-				continue // GT, LT, NX or XX refused it: the lock is there
-			}
+	default:
+		p.notices(r, l)
+	}
+}
+
+// notices handles a request of a client whose lock is gone: the reply may show that.
+func (p *prover) notices(r *request, l *lock) {
+	for _, a := range p.authors(r, l, false) {
+		if !l.has(a.belief) { // else GT, LT, NX or XX refused it
 			p.Ledger.MayKnow(0, l.Key, a.order, holders.Doubt{Why: saying(r, l, doubtsFail), Step: r.step()})
 		}
 	}
@@ -68,7 +75,11 @@ func (p *prover) renewsAlike(r *request, l *lock) bool {
 		"get") {
 		return false
 	}
-	if q := &l.parts[0]; q.held != nil && !p.writesOver(r, l, q) {
+	q := &l.parts[0]
+	if r.demands() && !slices.Contains(r.words, q.token) {
+		return false
+	}
+	if q.held != nil && !p.writesOver(r, l, q) {
 		p.prolong(r, l, q, false, false)
 	}
 	return true
@@ -120,7 +131,7 @@ func (p *prover) releases(r *request) bool {
 
 // gaveUpPerhaps records that a client may believe that it has given a lock up.
 func (p *prover) gaveUpPerhaps(r *request, l *lock, why doubt) {
-	if !p.releases(r) && (!r.runs() || p.script(r).keeps()) {
+	if r.runs() && !p.releases(r) && p.script(r).keeps() {
 		return
 	}
 	found := p.authors(r, l, false)

@@ -31,6 +31,7 @@ type lock struct {
 	beside  bool // each change came from the holder of another lock
 	grows   bool // it is a counter, and only grew
 	unread  *Ruling
+	strange *Ruling // a client that is not its holder has changed its deadline
 }
 
 // crowd is a way in which a key has several holders, or none.
@@ -237,7 +238,7 @@ func (p *prover) writesOver(r *request, l *lock, q *part) bool {
 	if r.isScript() || q.value != "" || !slices.Contains(r.words, q.token) || r.demands() || q.held == nil {
 		return false
 	}
-	if _, is := whose(p.authors(r, l, true), q.held); is {
+	if a, is := whose(p.authors(r, l, true), q.held); is && (a.sure || a.kin(r.actor(p.epoch)) != noNames) {
 		return false
 	}
 	now := *q

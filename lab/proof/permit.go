@@ -36,6 +36,7 @@ func (p *prover) countsPermits(r *request, l *lock, c lab.Change) {
 		n, _ := strconv.ParseInt(c.After.Text, 10, 64)
 		switch {
 		case n > was && n <= int64(l.told.Holders):
+			p.triesAgain(r, l)
 			p.grant(r, l, part{name: strconv.Itoa(r.index), token: strconv.Itoa(r.index), deadline: c.After.Deadline}, nil, "")
 		case n < was:
 			p.givesBack(r, l)

@@ -24,22 +24,23 @@ func (p *prover) rule(l *lock) {
 			"keep a member for each holder in a sorted set")
 	case l.told.As == lab.Semaphore:
 		p.permits(l)
-	case l.told.As != lab.Unnamed:
-	case l.what == several:
+	case l.told.As == lab.Unnamed && l.what == several:
 		p.notJudged(l, "has the tokens of several clients at one time, as a semaphore or a queue has",
 			fmt.Sprintf("say how many clients may hold it: LAB LOG WATCH %s AS SEMAPHORE 3", l.Name))
-	case l.what == counter:
+	case l.told.As == lab.Unnamed && l.what == counter:
 		p.notJudged(l, "is a counter that several clients change",
 			fmt.Sprintf("say what it is: LAB LOG WATCH %s AS MUTEX, or watch the locks alone", l.Name))
-	case l.what == queue:
+	case l.told.As == lab.Unnamed && l.what == queue:
 		p.notJudged(l, "is a queue: clients take what others have added",
 			fmt.Sprintf("say what it is: LAB LOG WATCH %s AS QUEUE, or watch the locks alone", l.Name))
-	case l.what == other:
+	case l.told.As == lab.Unnamed && l.what == other:
 		p.notJudged(l, "has a type that no lock is made of", "watch the locks alone")
-	case !l.asked && len(p.questions(l)) > 0:
+	case l.told.As == lab.Unnamed && !l.asked && len(p.questions(l)) > 0:
 		p.notJudged(l, "has values that clients write without asking whether it is free",
 			fmt.Sprintf("take a lock with SET key token NX PX milliseconds, or say that it is one: LAB LOG WATCH %s AS "+
 				"MUTEX", l.Name))
+	case l.strange != nil && len(holders.Overlaps(p.table(l))) == 0:
+		p.Rulings = append(p.Rulings, *l.strange)
 	}
 }
 
@@ -79,6 +80,9 @@ func (p *prover) permits(l *lock) {
 				break
 			}
 		}
+	}
+	if ruling.Is == Within && l.strange != nil {
+		ruling = *l.strange
 	}
 	ruling.Grants = len(table[0])
 	p.Rulings = append(p.Rulings, ruling)

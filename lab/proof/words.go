@@ -42,6 +42,12 @@ const (
 		"the judge does not know who held it"
 	doubtsClock doubt = "%s's %s at %s got OK for %s, although its time was over by the server's clock; " +
 		"the judge does not know how long %[1]s believes in it"
+	doubtsOwnClock doubt = "%s's %s at %s gave %s an end by a client's clock; " +
+		"the judge does not know how long %[1]s believes in it"
+	doubtsStranger doubt = "%s's %s at %s changed the lease of %s, which another client held; " +
+		"the judge does not know whether that is meant"
+	doubtsTwice doubt = "%s's %s at %s takes or renews %s with the token of its holder over another connection; " +
+		"the judge does not know whether both are one client"
 	doubtsValue doubt = "%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it"
 )
 
@@ -80,5 +86,15 @@ func (p *prover) leavesUnread(r *request, l *lock, why doubt) {
 			Steps: []holders.Step{r.step()}}
 	}
 }
+
+// staysStrange makes a key undecided that no two clients certainly held: nothing explains a change of its deadline.
+func (p *prover) staysStrange(r *request, l *lock) {
+	if l.strange == nil {
+		l.strange = &Ruling{Key: l.Key, Is: Unread, Why: saying(r, l, doubtsStranger), Fix: fixStranger,
+			Steps: []holders.Step{r.step()}}
+	}
+}
+
+const fixStranger = "let only its holder renew a lock, in a script that compares the token"
 
 const fixValue = "watch the key from before it is first written, and keep its value small"

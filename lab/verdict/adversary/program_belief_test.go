@@ -30,7 +30,7 @@ const (
 const (
 	truthOne    = "one"    // at no time did more clients believe than the lock admits
 	truthTwo    = "two"    // at one time they did
-	truthEither = "either" // only between the second begins and ends
+	truthEither = "either" // only between the second begins and ends, or for nobody who reads the log
 )
 
 // truthOf compares the beliefs of a program.
@@ -49,6 +49,28 @@ func truthOf(all []span, admits int) string {
 		return truthEither
 	}
 	return truthOne
+}
+
+// truthOf is the truth that a log can show. Clients with one token, and with one name or one connection, are one client
+// for a reader of it.
+func (p program) truthOf(all []span) string {
+	is := truthOf(all, p.way.holders())
+	if is != truthTwo || p.tokens != "one" && !p.way.blind() {
+		return is
+	}
+	logged := slices.Clone(all)
+	for i := range logged {
+		switch p.names {
+		case oneName, oneLink:
+			logged[i].client = 0
+		case noPool:
+			logged[i].client %= 2
+		}
+	}
+	if most(logged) <= p.way.holders() {
+		return truthEither
+	}
+	return is
 }
 
 // most returns how many clients believed at one time, at most. Readers count as one.

@@ -50,7 +50,7 @@ func play(t *testing.T, p program) (r played) {
 		w.run()
 		r.spans, text = w.spans, w.srv.History()
 	})
-	r.truth = truthOf(r.spans, p.way.holders())
+	r.truth = p.truthOf(r.spans)
 	histories, err := verdict.Read(strings.NewReader(text))
 	require.NoError(t, err)
 	for i, h := range histories {
