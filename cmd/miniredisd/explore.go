@@ -43,7 +43,8 @@ failure at one request. It finds the server by REDIS_URL, REDIS_HOST and REDIS_P
                     with 0
 --key GLOB          these keys are locks, whatever they look like
 --limit KEY=N       KEY is a semaphore with N permits: the judge knows one holder, so only --invariant judges it
---strict            locks that are left behind count as broken; also lose the keys and move the clock of one server
+--strict            locks that are left behind count as broken; also lose the keys of one server, evict the lock and
+                    move the clock: no client of one server can stand that
 --seed N            decides the order of the pairs
 --patience TIME     how much longer than without a failure the program may take; 5s without it
 --jobs N            trials at a time; without it as many as there are processors, if two runs of the program stand each

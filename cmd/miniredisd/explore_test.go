@@ -16,7 +16,7 @@ import (
 
 // faultLines are the names of the failures, as a message has them.
 const faultLines = "" +
-	"  request-lost reply-lost paused lease-over silent restart keys-lost\n" +
+	"  request-lost reply-lost paused lease-over silent restart keys-lost evicted\n" +
 	"  clock-jump master-gone power-cut fsync-fails disk-full failover message-lost\n" +
 	"  message-late reset-before reset-after error-loading error-readonly\n" +
 	"  error-misconf error-oom error-noscript error-busy executed-loading\n" +

@@ -9,6 +9,7 @@ const (
 	lateLease             // end the lease, then execute the request
 	restart               // restart the server, with its keys
 	forget                // restart the server, without its keys
+	evict                 // evict the keys of the request
 	jump                  // move the clock of the master past every lease
 	gone                  // stop the master for the rest of the trial
 	powerCut              // restart the server with what its disk has
@@ -58,6 +59,9 @@ func faults() []fault {
 			deed: restart, action: hold, cause: "the server restarts before %s"},
 		{Fault: Fault{"keys-lost", "keys lost", "The server restarts before it executes the request, and loses its keys."},
 			deed: forget, action: hold, cause: "the server restarts before %s and loses its keys", alone: true},
+		{Fault: Fault{"evicted", "evicted", "The server evicts the lock just before the request, " +
+			"as if its memory were short."},
+			deed: evict, action: hold, cause: "the server evicts the lock just before %s", alone: true},
 		{Fault: Fault{"clock-jump", "clock jumps", "The clock of the server jumps past every lease before the request."},
 			deed: jump, action: hold, cause: "the clock of the server jumps before %s", alone: true},
 		{Fault: Fault{"master-gone", "master gone", "The master is down from this request on."},

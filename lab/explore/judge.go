@@ -35,7 +35,7 @@ func (e *Explorer) judge(t Trial, o Outcome) ruling {
 		fired, hit := e.hits(ruleName(i), s, o.Histories)
 		j.r.struck, j.r.fired = j.r.struck && hit, j.r.fired || fired
 	}
-	rules := []func() bool{j.verdict, j.unsafe, j.forEver, j.hangs, j.missed, j.undecided, j.left, j.failed,
+	rules := []func() bool{j.verdict, j.unsafe, j.forEver, j.hangs, j.missed, j.kept, j.undecided, j.left, j.failed,
 		j.differs, j.stopped}
 	for _, decides := range rules {
 		if decides() {
@@ -234,6 +234,19 @@ func (j *judgement) missed() bool {
 		return false
 	}
 	j.r.mark, j.r.why = NotReached, notCome
+	return true
+}
+
+const notThere = "just before the request database 0 did not have the lock: there was nothing to evict"
+
+// kept judges a trial that should have evicted a lock which was not there.
+func (j *judgement) kept() bool {
+	evicts := slices.ContainsFunc(j.t.Strikes, func(s Strike) bool { return j.e.faults[s.Fault].deed == evict })
+	evicted := slices.ContainsFunc(merged(j.o.Histories), func(en entry) bool { return en.Event == lab.EventEvicted })
+	if !evicts || evicted {
+		return false
+	}
+	j.r.mark, j.r.why = NotTried, notThere
 	return true
 }
 

@@ -160,6 +160,11 @@ func (e *Explorer) Held(t Trial, rule string, s Scene) Act {
 		return Act{First: append(order("DISK FAIL WRITE ENOSPC"), letGo...)}
 	case failover:
 		return Act{First: append(e.takeOver(p.Master), letGo...)}
+	case evict:
+		if keys := e.evictable(rule, s, p); len(keys) > 0 {
+			return Act{First: append([]Order{{p.Master, words("EVICT", keys...)}}, letGo...)}
+		}
+		return Act{First: letGo}
 	case jump:
 		if ms := e.longest(s, p.Master); ms > 0 {
 			return Act{First: append(order(fmt.Sprintf("CLOCK ADVANCE %d", ms+1)), letGo...)}
@@ -178,6 +183,29 @@ func (e *Explorer) Held(t Trial, rule string, s Scene) Act {
 		}
 	}
 	return a
+}
+
+// evictable returns the locks that exist and that the request which a rule holds is about. LAB EVICT reaches only
+// database 0.
+func (e *Explorer) evictable(rule string, s Scene, p *point) (keys []string) {
+	add := func(key string) {
+		if key = raw(key); s.TTL(p.Master, 0, key) != -2 && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	if held, ok := heldBy(rule, s.Histories); ok && held.DB == 0 {
+		for _, key := range e.about(held).keys {
+			if e.lockOf(key) != "" {
+				add(key)
+			}
+		}
+	}
+	for _, g := range e.alive(s) { // EXEC, and what changes all keys, name none
+		if g.DB == 0 && g.Master+1 == p.Master && (p.glob == "" || matches(p.glob, g.Key)) {
+			add(g.Key)
+		}
+	}
+	return keys
 }
 
 // longest returns the longest TTL of a lock on a master, in ms.

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -164,6 +165,12 @@ func (e *Explorer) heldCommands(t Trial, i int, at func(Order) string, histories
 		send("DISK FAIL FSYNC NTH 1 EIO")
 	case diskFull:
 		send("DISK FAIL WRITE ENOSPC")
+	case evict:
+		if p.glob != globOf(p.Key) {
+			lines = append(lines, "# LAB EVICT the key that "+cmp.Or(p.Key, "the lock")+" is in this run, then:")
+			break
+		}
+		lines = append(lines, at(Order{p.Master, words("EVICT", p.Key)}))
 	}
 	if ms := e.passed[heldAt{t.ID, i}]; e.opt.Exact && ms > 0 {
 		move := fmt.Sprintf("CLOCK ADVANCE %d", (ms+999)/1000*1000)

@@ -109,9 +109,24 @@ func TestTheFailureOfOneMasterIsNamed(t *testing.T) {
 	require.NotEmpty(t, c.Finding.Loop)
 }
 
+func TestALockThatIsEvictedHasTwoHolders(t *testing.T) {
+	t.Parallel()
+	o := at(func(p explore.Point) bool { return p.N < 3 }, options(t, "careful", "evicted"))
+	o.Strict, o.Jobs = true, 4
+	r := play(t, o)
+	require.Empty(t, itself(r))
+	require.Contains(t, sentences(r, explore.Broken),
+		"If the server evicts the lock just before b's first SET, a and b both hold lock:o.")
+	c := cell(t, r, "b", 1, "evicted")
+	require.Equal(t, explore.TwoHolders, c.Finding.Harm)
+	require.Contains(t, c.Finding.Reason, "the server evicted lock:o for memory at ")
+	require.Contains(t, c.Finding.Commands, "LAB EVICT lock:o")
+	require.Equal(t, explore.NotTried, cell(t, r, "a", 1, "evicted").Mark, "nobody has the lock yet")
+}
+
 func TestAMajorityStandsTheFailureOfOneMaster(t *testing.T) {
 	t.Parallel()
-	o := at(firstOfA, options(t, "majority", "master-gone", "clock-jump"))
+	o := at(firstOfA, options(t, "majority", "master-gone", "clock-jump", "evicted"))
 	o.Masters, o.Strict = 5, true
 	r := play(t, o)
 	require.Empty(t, itself(r))
