@@ -40,8 +40,8 @@ func (p *Proof) Explain(o holders.Overlap) (why, fix string, steps []holders.Ste
 		if old.EndOrder != 0 && old.End != holders.EndReleased {
 			steps = append(steps, old.Fate())
 		}
-		return fmt.Sprintf("%s's lease of %s was over, %s took it at %s, and %s's %s at %s renewed it and did not "+
-				"compare the token",
+		return fmt.Sprintf("%s's lease of %s was over, and %s took it at %s; then %s's %s at %s renewed it without "+
+				"comparing the token",
 				b, key, a, Clock(first.Granted.Time), b, verbOf(second.Granted), at) + both, fixRenew,
 			append(steps, first.Step(), second.Step())
 	}
@@ -72,7 +72,7 @@ func (p *Proof) Explain(o holders.Overlap) (why, fix string, steps []holders.Ste
 		why, fix = fmt.Sprintf("%s expired at %s, and %s believed in it %s", key, when, a, until(first)), fixCompare
 	case holders.EndOverwritten:
 		if thief == a {
-			why = fmt.Sprintf("%s's %s at %s deleted its own %s, because its time was over", a, verb, when, key)
+			why = fmt.Sprintf("%s's %s at %s deleted its own %s, because it set a time that was over", a, verb, when, key)
 			return why + again, fixClock, steps
 		}
 		why = fmt.Sprintf("%s's %s at %s replaced the token of %s in %s, in which %s believed %s",

@@ -142,12 +142,12 @@ func TestAKeyIsWhatItsWatchSays(t *testing.T) {
 			"not-judged: k has the tokens of several clients at one time, as a semaphore or a queue has"},
 		"of two": {two, lab.Watch{As: lab.Semaphore, Holders: 2}, "safe"},
 		"of one": {two, lab.Watch{As: lab.Semaphore, Holders: 1},
-			"undecided: 2 clients may have held k at 00:00:01.100, and 1 may; " + unsure},
+			"undecided: 2 clients may have held k at 00:00:01.100, and only 1 may hold it; " + unsure},
 		"three of two": {three, lab.Watch{As: lab.Semaphore, Holders: 2},
-			"undecided: 3 clients may have held k at 00:00:01.200, and 2 may; " + unsure},
+			"undecided: 3 clients may have held k at 00:00:01.200, and only 2 may hold it; " + unsure},
 		"a counter that was lost": {
 			count + "\n1150 - crash | k string 2 > -\n1200 c INCR k = 1 | k string - > 1",
-			lab.Watch{As: lab.Semaphore, Holders: 2}, "two-holders: 3 clients held k at 00:00:01.200, and 2 may"},
+			lab.Watch{As: lab.Semaphore, Holders: 2}, "two-holders: 3 clients held k at 00:00:01.200, and only 2 may hold it"},
 		"a counter above its number": {
 			count + "\n1150 c INCR k = 3 | k string 2 > 3\n1150 c DECR k = 2 | k string 3 > 2",
 			lab.Watch{As: lab.Semaphore, Holders: 2}, "safe"},

@@ -108,12 +108,13 @@ func tooMany(l *lock, all []holders.Term, certainly bool) Ruling {
 		r.Steps = append(r.Steps, t.Votes[0].Step())
 	}
 	last := all[len(all)-1].Votes[0].Granted
-	r.Why = fmt.Sprintf("%d clients held %s at %s, and %d may", len(all), nameOf(l.Key), Clock(last.Time), l.told.Holders)
+	r.Why = fmt.Sprintf("%d clients held %s at %s, and only %d may hold it",
+		len(all), nameOf(l.Key), Clock(last.Time), l.told.Holders)
 	r.Fix = "count and add in one script, or in one command"
 	if !certainly {
 		r.Is = Unread
-		r.Why = fmt.Sprintf("%d clients may have held %s at %s, and %d may; the log does not show whether all of them "+
-			"believed in it",
+		r.Why = fmt.Sprintf("%d clients may have held %s at %s, and only %d may hold it; "+
+			"the log does not show whether all of them believed in it",
 			len(all), nameOf(l.Key), Clock(last.Time), l.told.Holders)
 	}
 	return r

@@ -19,7 +19,7 @@ const (
 	doubtsReply  doubt = "the reply to %s's %s at %s was lost; the judge does not know whether %[1]s knows what " +
 		"became of %[4]s"
 	doubtsAuthor doubt = "%s's %s at %s carries no token of its own; the judge does not know which holder of %s sent it"
-	doubtsPast   doubt = "%s's %s at %s deleted %s, because its time was over; " +
+	doubtsPast   doubt = "%s's %s at %s deleted %s, because it set a time that was over; " +
 		"the judge does not know whether %[1]s gave the lock up or believes that it renewed it"
 	doubtsVain doubt = "before %s's %s at %s its connection released %s in vain and showed no token; " +
 		"the judge does not know whether another client uses that connection"
@@ -40,10 +40,10 @@ const (
 	doubtsFail  doubt = "%s's %s at %s failed; the judge does not know whether %[1]s knows that it lost %[4]s"
 	doubtsBegin doubt = "%s's %s at %s is the first entry about %s, and the key was there before; " +
 		"the judge does not know who held it"
-	doubtsClock doubt = "%s's %s at %s got OK for %s, although its time was over by the server's clock; " +
-		"the judge does not know how long %[1]s believes in it"
+	doubtsClock doubt = "%s's %s at %s took %s until a time that was over by the server's clock; " +
+		"the judge does not know how long %[1]s believes that it holds the lock"
 	doubtsOwnClock doubt = "%s's %s at %s gave %s an end by a client's clock; " +
-		"the judge does not know how long %[1]s believes in it"
+		"the judge does not know how long %[1]s believes that it holds the lock"
 	doubtsStranger doubt = "%s's %s at %s changed the lease of %s, which another client held; " +
 		"the judge does not know whether that is meant"
 	doubtsTwice doubt = "%s's %s at %s takes or renews %s with the token of its holder over another connection; " +

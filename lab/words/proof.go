@@ -21,7 +21,7 @@ func proofs() []translation {
 			"$1 在 $3 的 $2 的回复丢失了；无法知道 $1 是否了解 $4 的情况"},
 		{"%s's %s at %s carries no token of its own; the judge does not know which holder of %s sent it",
 			"$1 在 $3 的 $2 没有带独一无二的令牌；无法知道它来自 $4 的哪个持有者"},
-		{"%s's %s at %s deleted %s, because its time was over; " +
+		{"%s's %s at %s deleted %s, because it set a time that was over; " +
 			"the judge does not know whether %[1]s gave the lock up or believes that it renewed it",
 			"$1 在 $3 的 $2 给出的时间已经过去，所以删除了 $4；无法知道 $1 是放弃了锁，还是以为续期成功"},
 		{"before %s's %s at %s its connection released %s in vain and showed no token; " +
@@ -51,18 +51,18 @@ func proofs() []translation {
 		{"%s's %s at %s is the first entry about %s, and the key was there before; " +
 			"the judge does not know who held it",
 			"$1 在 $3 的 $2 是关于 $4 的第一条记录，而键早已存在；无法知道当时谁持有它"},
-		{"%s's %s at %s got OK for %s, although its time was over by the server's clock; " +
-			"the judge does not know how long %[1]s believes in it",
+		{"%s's %s at %s took %s until a time that was over by the server's clock; " +
+			"the judge does not know how long %[1]s believes that it holds the lock",
 			"$1 在 $3 用 $2 请求 $4 得到 OK，可是按服务器的时钟时间已经过去；无法知道 $1 相信它多久"},
 		{"%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it",
 			"$1 在 $3 的 $2 改动了 $4 的值，而日志里没有这个值；看不出谁持有它"},
-		{"%d clients may have held %s at %s, and %d may; " +
+		{"%d clients may have held %s at %s, and only %d may hold it; " +
 			"the log does not show whether all of them believed in it",
 			"在 $3 可能有 $1 个客户端持有 $2，只允许 $4 个；从日志里看不出它们是不是都相信自己持有"},
 
 		// How a lock had two holders.
-		{"%d clients held %s at %s, and %d may", "在 $3 有 $1 个客户端持有 $2，只允许 $4 个"},
-		{"%s's lease of %s was over, %s took it at %s, and %s's %s at %s renewed it and did not compare the token",
+		{"%d clients held %s at %s, and only %d may hold it", "在 $3 有 $1 个客户端持有 $2，只允许 $4 个"},
+		{"%s's lease of %s was over, and %s took it at %s; then %s's %s at %s renewed it without comparing the token",
 			"$1 在 $2 上的租约已经到期，$3 在 $4 取得了它，$5 在 $7 又用 $6 续期，没有比较令牌"},
 		{"%s took %s at %s with the token of %s", "$1 在 $3 用 $4 的令牌取得了 $2"},
 		{"%s took %s at %s while %s held it %s", "$1 在 $3 取得了 $2，而 $4 $5持有它"},
@@ -70,7 +70,7 @@ func proofs() []translation {
 		{"the server evicted %s for memory at %s, and %s believed in it %s",
 			"服务器因为内存不足在 $2 淘汰了 $1，而 $3 $4相信自己持有它"},
 		{"%s expired at %s, and %s believed in it %s", "$1 在 $2 到期，而 $3 $4相信自己持有它"},
-		{"%s's %s at %s deleted its own %s, because its time was over",
+		{"%s's %s at %s deleted its own %s, because it set a time that was over",
 			"$1 在 $3 的 $2 给出的时间已经过去，删除了自己的 $4"},
 		{"%s's %s at %s replaced the token of %s in %s, in which %s believed %s",
 			"$1 在 $3 用 $2 替换了 $4 在 $5 里的令牌，而 $6 $7相信自己持有它"},
