@@ -98,7 +98,7 @@ func termsOf(k Key, votes []Vote, majority int) []Term {
 	}
 	for i := range terms {
 		t := &terms[i]
-		t.Majority = len(t.Votes) >= majority
+		t.stands(majority)
 		t.From, t.MayFrom = t.begins(majority)
 		t.To, t.RanOut = t.over(majority, false)
 		t.Earliest, _ = t.over(majority, true)
@@ -114,6 +114,19 @@ func termsOf(k Key, votes []Vote, majority int) []Term {
 	}
 	slices.SortStableFunc(terms, func(a, b Term) int { return cmp.Compare(a.From, b.From) })
 	return terms
+}
+
+// stands finds whether and when the holder had a majority, and drops the votes that were over before: a client that
+// looks at its clock does not count them.
+func (t *Term) stands(majority int) {
+	for n := majority; n <= len(t.Votes); n++ {
+		last := t.Votes[n-1].Order
+		alive := slices.DeleteFunc(slices.Clone(t.Votes), func(v Vote) bool { return v.RanOut != 0 && v.RanOut < last })
+		if over := len(t.Votes) - len(alive); n-over >= majority {
+			t.Votes, t.Majority = alive, true
+			return
+		}
+	}
 }
 
 // closedBefore reports whether v belongs to another attempt: the client gave this one up, or asked
@@ -133,7 +146,7 @@ func (t *Term) IsInside(write Term) bool {
 // known counts the votes that the client knows of, and believes in.
 func (t *Term) known() (n int) {
 	for _, v := range t.Votes {
-		if !v.Unknown && !v.Unconfirmed {
+		if !v.Unknown && !v.Unconfirmed && (v.MayRunOut == 0 || v.MayRunOut > t.From) {
 			n++
 		}
 	}

@@ -91,6 +91,19 @@ func TestALeaseIsOverByTheClockOfItsHolder(t *testing.T) {
 			3 1901 expired lock
 			3 1901 b SET lock token-b NX PX 500 = OK
 			45 1501 b SET lock token-b NX PX 500 = OK`, true},
+		"a vote is over before the third one comes": {`
+			1 1000 a SET lock token-a NX PX 500 = OK
+			2 1300 a SET lock token-a NX PX 500 = OK
+			1 1501 expired lock
+			3 1600 a SET lock token-a NX PX 500 = OK
+			145 1700 b SET lock token-b NX PX 500 = OK`, false},
+		"a vote is over, and with the fourth one three stand": {`
+			1 1000 a SET lock token-a NX PX 500 = OK
+			2 1300 a SET lock token-a NX PX 500 = OK
+			1 1501 expired lock
+			34 1600 a SET lock token-a NX PX 500 = OK
+			2 1700 s DEL lock = 1
+			125 1700 b SET lock token-b NX PX 500 = OK`, true},
 		"one clock runs faster than the others": {`
 			123 1000 a SET lock token-a NX PX 500 = OK
 			3 1501 expired lock
