@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"runtime"
 	"slices"
@@ -22,6 +23,33 @@ type History struct {
 	Cluster bool    `json:"cluster,omitempty"` // the masters serve slots of one cluster
 	Watched []Watch `json:"watched,omitempty"` // the globs, when the log was exported
 	Entries []Entry `json:"entries"`
+}
+
+// Number returns the number of the node that wrote a history, from 1.
+func (h History) Number() int {
+	if h.Node != nil {
+		return h.Node.Node
+	}
+	return h.Master
+}
+
+// Placed is the place of an entry in several histories.
+type Placed struct{ History, Index int }
+
+// InOrder returns the entries of the histories of one process, in the order in which they happened.
+func InOrder(all []History) []Placed {
+	var places []Placed
+	for i, h := range all {
+		for j := range h.Entries {
+			places = append(places, Placed{i, j})
+		}
+	}
+	slices.SortStableFunc(places, func(a, b Placed) int {
+		e, f := &all[a.History].Entries[a.Index], &all[b.History].Entries[b.Index]
+		return cmp.Or(cmp.Compare(e.Mono, f.Mono), cmp.Compare(all[a.History].Number(), all[b.History].Number()),
+			cmp.Compare(e.Seq, f.Seq))
+	})
+	return places
 }
 
 // Node says which of the nodes of a process has written a log: a master or a replica.

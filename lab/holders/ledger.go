@@ -1,6 +1,8 @@
 package holders
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/miniredisd/miniredisd/internal/bounded"
@@ -333,6 +335,23 @@ func (l *Ledger) Forget(master int) {
 			}
 		}
 	}
+}
+
+// Tables returns the holdings of each key, by master.
+func (l *Ledger) Tables() map[Key][][]Holding {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Collect(l.keys.All())
+}
+
+// Voting returns the tables of the masters that vote on a lock. If only one of them ever granted it, it is a lock of
+// that master alone.
+func Voting(tables [][]Holding) [][]Holding {
+	granting := slices.DeleteFunc(slices.Clone(tables), func(t []Holding) bool { return len(t) == 0 })
+	if len(granting) == 1 {
+		return granting
+	}
+	return tables
 }
 
 // Table returns the holdings of a master, key by key, the oldest first within a key.

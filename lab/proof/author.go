@@ -77,6 +77,17 @@ func (p *prover) authors(r *request, l *lock, writes bool) []author {
 	return settled(r, l, found)
 }
 
+// ofTheirOwn returns the authors of a request that has changed nothing. If it shows a token with which a client has
+// tried for the lock, it belongs to that try alone.
+func (p *prover) ofTheirOwn(r *request, l *lock) []author {
+	shows := func(text string) bool { return text != l.Name && p.tokens[word{l.Key, text}] }
+	found := p.authors(r, l, false)
+	if !slices.ContainsFunc(r.words, shows) {
+		return found
+	}
+	return slices.DeleteFunc(found, func(a author) bool { return !slices.Contains(r.words, a.token) })
+}
+
 // byClient returns the authors of a request without a token.
 func (p *prover) byClient(r *request, l *lock, all []*belief, a actor) (found []author) {
 	for _, b := range all {

@@ -26,10 +26,10 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 		why = saying(r, l, doubtsReply)
 	}
 	p.regrets(r, l, b)
-	b.order, _, _ = p.Ledger.Granted(0, holders.Grant{
+	b.order, _, _ = p.Ledger.Granted(p.master, holders.Grant{
 		Holding: holders.Holding{
 			DB: l.DB, Key: l.Name, Token: a.token, Client: me.client, Name: me.name, Hash: hash, Shared: b.shared,
-			Granted: r.step(), Event: int64(r.index), Lease: holders.LeaseOf(r.Time, a.deadline), Until: a.deadline,
+			Granted: r.step(), Event: int64(p.number), Lease: holders.LeaseOf(r.Time, a.deadline), Until: a.deadline,
 		},
 		Doubt: why,
 	})
@@ -60,7 +60,7 @@ func (l *lock) forget(now int64) {
 func (p *prover) regrets(r *request, l *lock, now *belief) {
 	for _, b := range l.vain {
 		if b.vain && (b.ends == 0 || b.ends > r.Time) && b.token != now.token && b.kin(now.actor) == sameClient {
-			p.Ledger.Regret(0, l.Key, b.order, holders.Doubt{Why: saying(r, l, doubtsVain), Step: r.step()})
+			p.Ledger.Regret(p.master, l.Key, b.order, holders.Doubt{Why: saying(r, l, doubtsVain), Step: r.step()})
 		}
 	}
 	l.vain = nil
@@ -90,9 +90,9 @@ func (p *prover) adopt(r *request, l *lock, a part) {
 		p.leavesUnread(r, l, doubtsValue)
 	}
 	b := &belief{token: a.token, ends: a.deadline, unknown: true, index: r.index}
-	b.order, _, _ = p.Ledger.Granted(0, holders.Grant{
+	b.order, _, _ = p.Ledger.Granted(p.master, holders.Grant{
 		Holding: holders.Holding{
-			DB: l.DB, Key: l.Name, Token: a.token, Hash: a.value != "", Event: int64(r.index),
+			DB: l.DB, Key: l.Name, Token: a.token, Hash: a.value != "", Event: int64(p.number),
 			Granted: holders.Step{Time: r.Time, Command: "the key was there when the log began"},
 			Lease:   holders.LeaseOf(r.Time, a.deadline), Until: a.deadline,
 		},
@@ -113,13 +113,13 @@ func (p *prover) ends(r *request, l *lock, b *belief, how holders.End) {
 	case l.restarted != "":
 		e.By = holders.Step{Time: r.Time, Command: onDisk + l.restarted}
 	}
-	p.Ledger.Ended(0, l.Key, e)
+	p.Ledger.Ended(p.master, l.Key, e)
 }
 
 // apart records that a deadline is another one than the holder asked for.
 func (p *prover) apart(l *lock, b *belief) {
 	if b != nil {
-		p.Ledger.Apart(0, l.Key, b.order)
+		p.Ledger.Apart(p.master, l.Key, b.order)
 	}
 }
 
@@ -130,7 +130,7 @@ func (p *prover) givesUp(r *request, l *lock, found []author, but *belief) {
 			continue
 		}
 		a.gone = a.gone || a.sure
-		p.Ledger.GaveUp(0, l.Key, a.order, a.sure, holders.Doubt{Why: a.why, Step: r.step()})
+		p.Ledger.GaveUp(p.master, l.Key, a.order, a.sure, holders.Doubt{Why: a.why, Step: r.step()})
 	}
 }
 
@@ -142,7 +142,7 @@ func (p *prover) extends(r *request, l *lock, a author, until int64) {
 	if a.sure {
 		a.unknown, a.ends = false, until
 	}
-	p.Ledger.Extended(0, l.Key, holders.Renewal{
+	p.Ledger.Extended(p.master, l.Key, holders.Renewal{
 		Order: a.order, Time: r.Time, Until: until, Sure: a.sure, Doubted: a.doubt != "", Why: holders.Doubt{Why: a.why,
 			Step: r.step()},
 	})
@@ -160,7 +160,7 @@ func (p *prover) mayLast(r *request, l *lock, b *belief, until int64) {
 	if until == 0 || !own(until) && (until%1000 != 0 || !own(until/1000)) {
 		return
 	}
-	p.Ledger.Extended(0, l.Key, holders.Renewal{
+	p.Ledger.Extended(p.master, l.Key, holders.Renewal{
 		Order: b.order, Time: r.Time, Doubted: b.doubt != "", Why: holders.Doubt{Why: saying(r, l, doubtsOwnClock),
 			Step: r.step()},
 	})
@@ -245,9 +245,9 @@ func (p *prover) revive(r *request, l *lock, a author, until int64) {
 	if p.isLost(r) {
 		doubt = saying(r, l, doubtsReply)
 	}
-	b.order, _, _ = p.Ledger.Granted(0, holders.Grant{
+	b.order, _, _ = p.Ledger.Granted(p.master, holders.Grant{
 		Holding: holders.Holding{
-			DB: l.DB, Key: l.Name, Token: a.token, Client: a.client, Name: a.name, Granted: r.step(), Event: int64(r.index),
+			DB: l.DB, Key: l.Name, Token: a.token, Client: a.client, Name: a.name, Granted: r.step(), Event: int64(p.number),
 			Lease: holders.LeaseOf(r.Time, until), Until: until, Renews: renews,
 		},
 		Doubt: doubt, Loose: true,
@@ -271,10 +271,10 @@ func (p *prover) joins(r *request, l *lock, q *part, doubt string) {
 	me := r.actor(p.epoch)
 	b := &belief{actor: me, token: q.token, ends: q.deadline, index: r.index, taken: r.step(), shared: q.held.shared,
 		unknown: doubt != "", doubt: doubt}
-	b.order, _, _ = p.Ledger.Granted(0, holders.Grant{
+	b.order, _, _ = p.Ledger.Granted(p.master, holders.Grant{
 		Holding: holders.Holding{
 			DB: l.DB, Key: l.Name, Token: q.token, Client: me.client, Name: me.name, Granted: r.step(), Hash: q.value != "",
-			Event: int64(r.index), Lease: holders.LeaseOf(r.Time, q.deadline), Until: q.deadline, Shared: b.shared,
+			Event: int64(p.number), Lease: holders.LeaseOf(r.Time, q.deadline), Until: q.deadline, Shared: b.shared,
 		},
 		Doubt: doubt, Loose: true,
 	})
@@ -289,9 +289,9 @@ func (p *prover) wasOver(r *request, l *lock) {
 		token = r.Cmd[2]
 	}
 	l.seen, l.asked = true, true
-	p.Ledger.Granted(0, holders.Grant{
+	p.Ledger.Granted(p.master, holders.Grant{
 		Holding: holders.Holding{
-			DB: l.DB, Key: l.Name, Token: token, Client: me.client, Name: me.name, Granted: r.step(), Event: int64(r.index),
+			DB: l.DB, Key: l.Name, Token: token, Client: me.client, Name: me.name, Granted: r.step(), Event: int64(p.number),
 		},
 		Doubt: saying(r, l, doubtsClock), Loose: true,
 	})

@@ -93,9 +93,11 @@ func (p *Proof) vote(order int64) *holders.Vote {
 	if order == 0 {
 		return nil
 	}
-	for _, h := range p.Ledger.Table(0) {
-		if h.Order == order {
-			return &holders.Vote{Holding: h}
+	for master := range p.masters {
+		for _, h := range p.Ledger.Table(master) {
+			if h.Order == order {
+				return &holders.Vote{Holding: h, Master: master}
+			}
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 // heard reads a request that has not changed a lock.
 func (p *prover) heard(r *request, l *lock) {
 	me, name := r.actor(p.epoch), lower(r.Cmd)
+	p.mayLearn(r, l)
 	switch {
 	case !r.ran() || r.Outcome == lab.Failed:
 		if !tries(r) {
@@ -28,7 +29,7 @@ func (p *prover) heard(r *request, l *lock) {
 		p.tried(r, l)
 		p.learns(r, l)
 	case p.releases(r):
-		found := p.authors(r, l, false)
+		found := p.ofTheirOwn(r, l)
 		if r.runs() { // a script that left the token there has not tried to release it
 			found = slices.DeleteFunc(found, func(a author) bool { return l.has(a.belief) })
 		}
@@ -52,7 +53,7 @@ func (p *prover) heard(r *request, l *lock) {
 func (p *prover) notices(r *request, l *lock) {
 	for _, a := range p.authors(r, l, false) {
 		if !l.has(a.belief) { // else GT, LT, NX or XX refused it
-			p.Ledger.MayKnow(0, l.Key, a.order, holders.Doubt{Why: saying(r, l, doubtsFail), Step: r.step()})
+			p.Ledger.MayKnow(p.master, l.Key, a.order, holders.Doubt{Why: saying(r, l, doubtsFail), Step: r.step()})
 		}
 	}
 }
@@ -90,7 +91,7 @@ func (p *prover) learns(r *request, l *lock) {
 	for _, b := range l.beliefs {
 		if b.unknown && b.doubt == "" && r.Reply == b.token && b.kin(r.actor(p.epoch)) != otherClient {
 			b.unknown, b.actor = false, r.actor(p.epoch)
-			p.Ledger.Learned(0, l.Key, b.order)
+			p.Ledger.Learned(p.master, l.Key, b.order)
 		}
 	}
 }
@@ -114,9 +115,20 @@ func (p *prover) triesAgain(r *request, l *lock) {
 		kin := b.kin(r.actor(p.epoch))
 		again := kin == sameClient || kin == sameName || kin == noNames && b.epoch != p.epoch
 		over := b.ends > 0 && r.Time > b.ends
-		if again && !over && !l.has(b) {
+		switch {
+		case !again || over || l.has(b):
+		case p.masters == 1:
 			p.givesUp(r, l, []author{{b, false, saying(r, l, doubtsAgain)}}, nil)
+		case b.told: // it believes in the lock as long as it knows of a majority
+			p.Ledger.MayKnow(p.master, l.Key, b.order, holders.Doubt{Why: saying(r, l, doubtsAgain), Step: r.step()})
 		}
+	}
+}
+
+// mayLearn notes the clients that have shown their tokens at a master that does not have them any more.
+func (p *prover) mayLearn(r *request, l *lock) {
+	for _, b := range l.beliefs {
+		b.told = b.told || slices.Contains(r.words, b.token) && !l.has(b)
 	}
 }
 
@@ -134,7 +146,7 @@ func (p *prover) gaveUpPerhaps(r *request, l *lock, why doubt) {
 	if r.runs() && !p.releases(r) && p.script(r).keeps() {
 		return
 	}
-	found := p.authors(r, l, false)
+	found := p.ofTheirOwn(r, l)
 	for i := range found {
 		found[i].sure, found[i].why = false, saying(r, l, why)
 	}

@@ -61,6 +61,7 @@ type belief struct {
 	doubt   string // why its client may not believe in it, "" if it does
 	gone    bool
 	vain    bool // given up by a request without a token that found nothing
+	told    bool // a request with its token came when the key did not have it
 	shared  bool
 	index   int // of the entry that began it
 	before  int // the number of vain tries over its connection with other tokens

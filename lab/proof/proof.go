@@ -1,6 +1,6 @@
 // Package proof proves from the changes of the keys that locks had one holder at a time.
 //
-// It reads the log of one master, and asks what happened to the keys, whatever command did it:
+// It reads the logs of one or several masters, and asks what happened to the keys, whatever command did it:
 //
 //	lab.Entry.Changes ──> Prove ──┬─> holders.Ledger: who believed in which lock, and how long
 //	                              └─> Rulings: the keys that are no lock of one holder, or were not read
@@ -28,11 +28,13 @@ import (
 // Proof is what the changes of a history say of its keys.
 type Proof struct {
 	Ledger  *holders.Ledger
-	At      []int // the entry of each order of the ledger
+	At      []int // the entry of each order of the ledger, in the order of lab.InOrder
 	Rulings []Ruling
 
 	renewed map[int64]int64 // of a grant that renewed a lease that was over: the grant before
 	doubted map[int64]bool  // the grants whose clients may not believe in them
+	masters int
+	tables  map[holders.Key][][]holders.Holding // at the end
 }
 
 // Doubted reports whether a client may not believe that it has a lock, although it knows what its command did.
@@ -73,18 +75,20 @@ func CanRead(h lab.History) bool {
 	return h.Format == lab.Format
 }
 
-// prover reads a history.
+// prover reads the history of a master.
 type prover struct {
 	*Proof
+	master  int // from 0
+	number  int // of the entry under way, in the order of lab.InOrder
 	history lab.History
 	among   func(key string) bool
 	locks   map[holders.Key]*lock
 	all     []*lock // in the order in which they were seen
 	epoch   int     // how often the server has started again
 	uses    map[use]bool
-	takers  map[word][]string // the clients that have tried for a lock with a token
-	scripts map[string]*script
-	tables  map[holders.Key][]holders.Holding // at the end
+	takers  map[word][]string  // the clients that have tried for a lock with a token
+	scripts map[string]*script // of all masters
+	tokens  map[word]bool      // those with which a client has tried for a lock, at any master
 }
 
 // script is what the log shows of a script.
@@ -112,24 +116,38 @@ type word struct {
 	text string
 }
 
-// Prove reads the history of one master without replicas. It rules on the wanted keys.
-func Prove(h lab.History, among func(key string) bool) *Proof {
-	p := &prover{
-		Proof: &Proof{Ledger: holders.NewLedger(1, len(h.Entries)+1), renewed: map[int64]int64{},
-			doubted: map[int64]bool{}}, history: h, among: among,
-		locks: map[holders.Key]*lock{}, uses: map[use]bool{}, takers: map[word][]string{}, scripts: map[string]*script{},
+// Prove reads the histories of masters without replicas, each with a number of its own. It rules on the wanted keys.
+func Prove(histories []lab.History, among func(key string) bool) *Proof {
+	entries := lab.InOrder(histories)
+	masters := 0
+	for _, h := range histories {
+		masters = max(masters, h.Masters)
 	}
-	p.foresee()
-	for i := range h.Entries {
-		p.read(i)
-		for int64(len(p.At)) <= p.Ledger.Order() {
-			p.At = append(p.At, i)
+	all := &Proof{Ledger: holders.NewLedger(masters, len(entries)+1), renewed: map[int64]int64{},
+		doubted: map[int64]bool{}, masters: masters}
+	scripts, tokens, provers := map[string]*script{}, map[word]bool{}, make([]*prover, len(histories))
+	for i, h := range histories {
+		provers[i] = &prover{
+			Proof: all, master: h.Master - 1, history: h, among: among, scripts: scripts,
+			tokens: tokens, locks: map[holders.Key]*lock{}, uses: map[use]bool{}, takers: map[word][]string{},
+		}
+		provers[i].foresee()
+	}
+	for master := range masters {
+		if !slices.ContainsFunc(histories, func(h lab.History) bool { return h.Master == master+1 }) {
+			all.Ledger.Absent(master)
 		}
 	}
-	for _, l := range p.all {
-		p.rule(l)
+	for n, e := range entries {
+		p := provers[e.History]
+		p.number = n
+		p.read(e.Index)
+		for int64(len(all.At)) <= all.Ledger.Order() {
+			all.At = append(all.At, n)
+		}
 	}
-	return p.Proof
+	all.rules(provers)
+	return all
 }
 
 // foresee notes who sends which words with which key, and what the scripts do.
@@ -208,6 +226,7 @@ func (p *prover) sends(k holders.Key, words []string, who string) {
 }
 
 func (p *prover) takes(w word, who string) {
+	p.tokens[w] = true
 	if !slices.Contains(p.takers[w], who) {
 		p.takers[w] = append(p.takers[w], who)
 	}
@@ -218,9 +237,9 @@ func (p *prover) read(i int) {
 	e := &p.history.Entries[i]
 	p.Ledger.At(e.Mono)
 	if e.Event == lab.EventClock {
-		p.Ledger.Moved(0, e.From, e.To, true)
+		p.Ledger.Moved(p.master, e.From, e.To, e.Together || p.masters == 1)
 	} else {
-		p.Ledger.Passed(0, e.Time)
+		p.Ledger.Passed(p.master, e.Time)
 	}
 	switch e.Event {
 	case lab.EventCrash:

@@ -74,6 +74,10 @@ func valueOf(kind string, words []string) *lab.Value {
 	return v
 }
 
+func prove(h lab.History) *proof.Proof {
+	return proof.Prove([]lab.History{h}, func(string) bool { return true })
+}
+
 // says returns what a proof says of a key.
 func says(p *proof.Proof, key string) string {
 	if r := p.Of(holders.Key{Name: key}); r != nil {
@@ -125,7 +129,7 @@ func TestWhatHappenedToAKeyDecides(t *testing.T) {
 				"tell who held it"},
 		"nothing happened": {"1000 a GET k = (nil)", "safe"},
 	} {
-		require.Equal(t, test.says, says(proof.Prove(read(t, test.log), func(string) bool { return true }), "k"), name)
+		require.Equal(t, test.says, says(prove(read(t, test.log)), "k"), name)
 	}
 }
 
@@ -163,7 +167,7 @@ func TestAKeyIsWhatItsWatchSays(t *testing.T) {
 		h := read(t, test.log)
 		test.as.Pattern = "k*"
 		h.Watched = []lab.Watch{test.as}
-		require.Equal(t, test.says, says(proof.Prove(h, func(string) bool { return true }), "k"), name)
+		require.Equal(t, test.says, says(prove(h), "k"), name)
 	}
 }
 

@@ -165,6 +165,15 @@ func answered(e *lab.Entry) answer {
 // verb names the command as people write it: the script around it, if its own words say less.
 func (r *request) verb() string { return strings.ToUpper(lower(r.Cmd)) }
 
+// step returns a request as findings show it, with its master if there are several.
+func (p *prover) step(r *request) holders.Step {
+	s := r.step()
+	if p.masters > 1 {
+		s.Master = p.master + 1
+	}
+	return s
+}
+
 // step returns a request as findings show it.
 func (r *request) step() holders.Step {
 	s := holders.Step{Time: r.Time, Client: r.Client, Name: r.Name, Command: lab.Line(r.Cmd), Reply: r.Reply}

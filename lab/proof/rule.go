@@ -9,8 +9,41 @@ import (
 	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
+// rules adds the rulings on all keys.
+func (p *Proof) rules(provers []*prover) {
+	first := map[holders.Key]*lock{}
+	var all []*lock
+	for _, by := range provers {
+		for _, l := range by.all {
+			if first[l.Key] != nil {
+				first[l.Key].joins(l)
+				continue
+			}
+			first[l.Key] = l
+			all = append(all, l)
+		}
+	}
+	for _, l := range all {
+		p.rule(l)
+	}
+}
+
+// joins adds what another master shows of the key.
+func (l *lock) joins(o *lock) {
+	if !o.seen && o.unread == nil {
+		return
+	}
+	if !l.seen {
+		l.beside, l.grows = o.beside, o.grows
+	}
+	l.beside, l.grows = l.beside && o.beside, l.grows && o.grows
+	l.seen, l.asked = l.seen || o.seen, l.asked || o.asked
+	l.what = cmp.Or(l.what, o.what)
+	l.unread, l.strange = cmp.Or(l.unread, o.unread), cmp.Or(l.strange, o.strange)
+}
+
 // rule adds the ruling on a key that the ledger alone does not decide.
-func (p *prover) rule(l *lock) {
+func (p *Proof) rule(l *lock) {
 	switch {
 	case !l.seen:
 	case l.unread != nil:
@@ -44,33 +77,29 @@ func (p *prover) rule(l *lock) {
 	}
 }
 
-func (p *prover) notJudged(l *lock, what, fix string) {
+func (p *Proof) notJudged(l *lock, what, fix string) {
 	p.Rulings = append(p.Rulings, Ruling{Key: l.Key, Is: NotJudged, Why: nameOf(l.Key) + " " + what, Fix: fix})
 }
 
-// table returns the holdings of a key.
-func (p *prover) table(l *lock) [][]holders.Holding {
+// table returns the holdings of a key on the masters that vote on it.
+func (p *Proof) table(l *lock) [][]holders.Holding {
 	if p.tables == nil {
-		p.tables = map[holders.Key][]holders.Holding{}
-		for _, h := range p.Ledger.Table(0) {
-			k := holders.Key{DB: h.DB, Name: h.Key}
-			p.tables[k] = append(p.tables[k], h)
-		}
+		p.tables = p.Ledger.Tables()
 	}
-	return [][]holders.Holding{p.tables[l.Key]}
+	return holders.Voting(p.tables[l.Key])
 }
 
-func (p *prover) questions(l *lock) []holders.Question { return holders.Questions(p.table(l)) }
+func (p *Proof) questions(l *lock) []holders.Question { return holders.Questions(p.table(l)) }
 
 // permits looks for more holders of a semaphore than it may have.
-func (p *prover) permits(l *lock) {
+func (p *Proof) permits(l *lock) {
 	if l.told.Holders < 1 {
 		p.notJudged(l, "is a semaphore", fmt.Sprintf("say how many clients may hold it: LAB LOG WATCH %s AS SEMAPHORE 3",
 			l.Name))
 		return
 	}
 	table := p.table(l)
-	terms := holders.Terms(table)
+	terms := slices.DeleteFunc(holders.Terms(table), func(t holders.Term) bool { return !t.Majority })
 	slices.SortStableFunc(terms, func(a, b holders.Term) int { return cmp.Compare(a.From, b.From) })
 	ruling := Ruling{Key: l.Key, Is: Within}
 	for _, certainly := range []bool{false, true} {
@@ -84,7 +113,9 @@ func (p *prover) permits(l *lock) {
 	if ruling.Is == Within && l.strange != nil {
 		ruling = *l.strange
 	}
-	ruling.Grants = len(table[0])
+	for _, t := range table {
+		ruling.Grants += len(t)
+	}
 	p.Rulings = append(p.Rulings, ruling)
 }
 

@@ -83,7 +83,7 @@ func nameOf(k holders.Key) string {
 func (p *prover) leavesUnread(r *request, l *lock, why doubt) {
 	if l.unread == nil {
 		l.unread = &Ruling{Key: l.Key, Is: Unread, Why: saying(r, l, why), Fix: fixValue,
-			Steps: []holders.Step{r.step()}}
+			Steps: []holders.Step{p.step(r)}}
 	}
 }
 

@@ -9,10 +9,11 @@ import (
 // one process. A history has the commands on watched keys only. It has no messages, no closed
 // connections, and no real time between two attempts. So the doctor of a running server finds more.
 func Diagnose(histories []lab.History) (all []doctor.Finding, err error) {
-	r, err := play(histories)
+	r, err := merge(histories)
 	if err != nil {
 		return nil, err
 	}
+	r.examine()
 	last := make([]int64, len(r.nodes))
 	for _, e := range r.entries {
 		last[e.master] = e.Time

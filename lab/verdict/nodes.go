@@ -19,14 +19,6 @@ type node struct {
 	seen   bool   // it has a history
 }
 
-// nodeOf returns the number of the node that a history is of, from 0.
-func nodeOf(h lab.History) int {
-	if h.Node != nil {
-		return h.Node.Node - 1
-	}
-	return h.Master - 1
-}
-
 // findNodes finds the nodes of the histories.
 func (r *replay) findNodes(histories []lab.History) error {
 	for _, h := range histories {
@@ -43,7 +35,7 @@ func (r *replay) findNodes(histories []lab.History) error {
 		r.nodes[i].master %= r.masters // of nodes without a history
 	}
 	for _, h := range histories {
-		n := &r.nodes[nodeOf(h)]
+		n := &r.nodes[h.Number()-1]
 		if n.seen {
 			return fmt.Errorf("there are two histories of %s", nameOf(h))
 		}

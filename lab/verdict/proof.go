@@ -9,14 +9,16 @@ import (
 	"github.com/miniredisd/miniredisd/lab/proof"
 )
 
-// prove lets the changes of the keys decide, if there is one master without replicas and its log has the changes. Then
-// the doctors' table of commands decides nothing.
-func (r *replay) prove(histories []lab.History) {
-	if len(histories) != 1 || r.masters > 1 || r.replicated() || !proof.CanRead(histories[0]) {
-		return
+// prove lets the changes of the keys decide, and reports whether the logs have them. Then the doctors' table of
+// commands decides nothing.
+func (r *replay) prove(histories []lab.History) bool {
+	old := func(h lab.History) bool { return !proof.CanRead(h) }
+	if len(histories) == 0 || r.replicated() || slices.ContainsFunc(histories, old) {
+		return false
 	}
-	r.proof = proof.Prove(histories[0], func(string) bool { return true })
+	r.proof = proof.Prove(histories, func(string) bool { return true })
 	r.ledger.Holders, r.at = r.proof.Ledger, r.proof.At
+	return true
 }
 
 // rulings adds what the proof says of the keys that the ledger alone does not decide.
@@ -43,7 +45,7 @@ func (v *Verdict) rulings(r *replay, among func(string) bool) {
 }
 
 // unread finds the wanted keys that a command changed which the doctors' table does not have, or which it has not taken
-// for a lock. That table judges the locks of several masters and of replicas.
+// for a lock. That table judges the locks of masters with replicas.
 func (r *replay) unread(among func(string) bool, locks []holdings) (all []holders.Question) {
 	for _, e := range r.entries {
 		for _, c := range e.Changes {
@@ -68,7 +70,7 @@ func (r *replay) unread(among func(string) bool, locks []holdings) (all []holder
 // explain returns a lock that had two holders as a finding.
 func (r *replay) explain(both holders.Overlap) doctor.Finding {
 	f := doctor.Explain(both)
-	if r.proof != nil {
+	if r.proof != nil && len(both.First.Votes) == 1 && len(both.Second.Votes) == 1 {
 		f.Why, f.Fix, f.Steps = r.proof.Explain(both)
 	}
 	return f

@@ -104,10 +104,10 @@ func (r *reader) history(in *source) error {
 		return err
 	}
 	in.unread(rest)
-	if r.seen[nodeOf(h)] {
+	if r.seen[h.Number()] {
 		return fmt.Errorf("there are two histories of %s", nameOf(h))
 	}
-	r.seen[nodeOf(h)] = true
+	r.seen[h.Number()] = true
 	r.all = append(r.all, h)
 	r.budget.renew()
 	return check(h)

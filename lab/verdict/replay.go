@@ -31,26 +31,36 @@ type replay struct {
 	proof   *proof.Proof     // nil if the logs do not have what happened to the keys
 }
 
-// play shows the histories to doctors. Their ledger then has all holdings.
+// play reads the histories. Its ledger then has all holdings. What happened to the keys decides. The doctors decide if
+// the histories do not have that.
 func play(histories []lab.History) (*replay, error) {
+	r, err := merge(histories)
+	if err == nil && !r.prove(histories) {
+		r.examine()
+	}
+	return r, err
+}
+
+// merge puts the entries of the histories in order.
+func merge(histories []lab.History) (*replay, error) {
 	r := &replay{cluster: slices.ContainsFunc(histories, func(h lab.History) bool { return h.Cluster })}
 	if err := r.findNodes(histories); err != nil {
 		return nil, err
 	}
-	for _, h := range histories {
-		r.entries = slices.Grow(r.entries, len(h.Entries))
-		for _, e := range h.Entries {
-			r.entries = append(r.entries, entry{e, nodeOf(h)})
-		}
+	for _, at := range lab.InOrder(histories) {
+		h := histories[at.History]
+		r.entries = append(r.entries, entry{h.Entries[at.Index], h.Number() - 1})
 	}
-	slices.SortStableFunc(r.entries, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.Mono, b.Mono), cmp.Compare(a.master, b.master), cmp.Compare(a.Seq, b.Seq))
-	})
 	r.ledger = doctor.NewLedger(r.masters, len(r.entries)+1)
 	r.replicate()
 	if len(r.entries) > 0 {
 		r.ledger.Begin(r.start())
 	}
+	return r, nil
+}
+
+// examine shows the histories to doctors, which tell the ledger of the holdings.
+func (r *replay) examine() {
 	r.doctors = make([]*doctor.Doctor, len(r.nodes))
 	for i, n := range r.nodes {
 		if !n.seen {
@@ -58,18 +68,7 @@ func play(histories []lab.History) (*replay, error) {
 		}
 		r.doctors[i] = doctor.Over(len(r.entries), r.ledger, i)
 	}
-	for i, e := range r.entries {
-		if e.shows() {
-			r.doctors[e.master].Foresees(e.command(int64(i)))
-		}
-		if token := e.takesWith(); token != "" {
-			for i, n := range r.nodes {
-				if n.master == r.nodes[e.master].master {
-					r.doctors[i].Comes(e.DB, e.Key, token)
-				}
-			}
-		}
-	}
+	r.foresee()
 	r.roles()
 	for i, e := range r.entries {
 		letOthersIn(i)
@@ -93,8 +92,22 @@ func play(histories []lab.History) (*replay, error) {
 			r.at = append(r.at, i)
 		}
 	}
-	r.prove(histories)
-	return r, nil
+}
+
+// foresee shows the doctors the scripts and the tokens of the whole history.
+func (r *replay) foresee() {
+	for i, e := range r.entries {
+		if e.shows() {
+			r.doctors[e.master].Foresees(e.command(int64(i)))
+		}
+		if token := e.takesWith(); token != "" {
+			for i, n := range r.nodes {
+				if n.master == r.nodes[e.master].master {
+					r.doctors[i].Comes(e.DB, e.Key, token)
+				}
+			}
+		}
+	}
 }
 
 // around returns the EXEC or the script around entry i if that entry is the last command inside and the log
@@ -299,11 +312,7 @@ func (r *replay) locks(among func(key string) bool) []holdings {
 	slices.SortFunc(keys, func(a, b Lock) int { return cmp.Or(cmp.Compare(a.DB, b.DB), cmp.Compare(a.Key, b.Key)) })
 	all := make([]holdings, 0, len(keys))
 	for _, key := range keys {
-		tables := byKey[key]
-		granting := slices.DeleteFunc(slices.Clone(tables), func(t []holders.Holding) bool { return len(t) == 0 })
-		if len(granting) == 1 {
-			tables = granting
-		}
+		tables := holders.Voting(byKey[key])
 		all = append(all, holdings{key, tables, holders.Overlaps(tables)})
 	}
 	return all

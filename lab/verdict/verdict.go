@@ -6,9 +6,9 @@
 //	                    Print, SVG, and a page with the counter-example
 //
 // A history must have the commands on the lock's keys (LAB LOG WATCH) from before the lock was
-// first taken. Package lab/proof reads what happened to the keys of one master. The keys of several masters, or of
-// replicas, are judged by the commands that package lab/doctor knows. Package lab/holders says how long a holder may
-// believe in its lock. If only one of several masters ever granted a lock, it counts as a lock of that master alone.
+// first taken. Package lab/proof reads what happened to the keys. Histories of masters with replicas, and old ones, are
+// judged by the commands that package lab/doctor knows. Package lab/holders says how long a holder may believe in its
+// lock. If only one of several masters ever granted a lock, it counts as a lock of that master alone.
 // Any other lock needs a majority of all masters.
 //
 // # Mutual exclusion
