@@ -155,11 +155,12 @@ func (o Overlap) question(several bool) Question {
 		return q
 	}
 	var first *Doubt
+	master := 0
 	for _, t := range []Term{o.First, o.Second} {
 		for _, v := range t.Votes {
 			for i, d := range v.Doubts {
 				if d.Order <= o.Second.From && (first == nil || d.Order < first.Order) {
-					first = &v.Doubts[i]
+					first, master = &v.Doubts[i], v.Master
 				}
 			}
 		}
@@ -179,7 +180,7 @@ func (o Overlap) question(several bool) Question {
 		q.Steps = append(q.Steps, v.Step())
 	}
 	if s := first.Step; s.Command != "" && !slices.ContainsFunc(q.Steps, s.isLike) {
-		s.Master = q.Steps[0].Master
+		s.Master = master + 1
 		q.Steps = slices.Insert(q.Steps, doubtful, s)
 	}
 	return q
