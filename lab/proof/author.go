@@ -78,14 +78,20 @@ func (p *prover) authors(r *request, l *lock, writes bool) []author {
 }
 
 // ofTheirOwn returns the authors of a request that has changed nothing. If it shows a token with which a client has
-// tried for the lock, it belongs to that try alone.
+// tried for the lock, it belongs to that try alone. A script with another token may come from another worker on the
+// connection, which has only read the key.
 func (p *prover) ofTheirOwn(r *request, l *lock) []author {
-	shows := func(text string) bool { return text != l.Name && p.tokens[word{l.Key, text}] }
 	found := p.authors(r, l, false)
-	if !slices.ContainsFunc(r.words, shows) {
-		return found
+	own := func(a author) bool { return slices.Contains(r.words, a.token) }
+	tried := func(text string) bool { return text != l.Name && p.tokens[word{l.Key, text}] }
+	other := func(text string) bool { return holders.IsToken(text) && !holders.IsNumber(text) }
+	switch {
+	case slices.ContainsFunc(r.words, tried):
+		return slices.DeleteFunc(found, func(a author) bool { return !own(a) })
+	case !slices.ContainsFunc(found, own) && slices.ContainsFunc(r.scriptArgs(), other):
+		return unsure(r, l, found)
 	}
-	return slices.DeleteFunc(found, func(a author) bool { return !slices.Contains(r.words, a.token) })
+	return found
 }
 
 // byClient returns the authors of a request without a token.

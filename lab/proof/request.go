@@ -107,6 +107,15 @@ func (r *request) runs() bool {
 	return strings.HasPrefix(name, "eval") || strings.HasPrefix(name, "fcall")
 }
 
+// scriptArgs returns the words of a request that runs a script behind its keys.
+func (r *request) scriptArgs() []string {
+	if !r.runs() || len(r.Cmd) < 3 {
+		return nil
+	}
+	keys, _ := strconv.Atoi(r.Cmd[2])
+	return r.Cmd[min(3+max(keys, 0), len(r.Cmd)):]
+}
+
 // tries reports whether a command takes a lock only if it is free.
 func tries(r *request) bool {
 	return r.has(3, "nx") && !r.demands() || strings.HasSuffix(lower(r.Cmd), "nx")

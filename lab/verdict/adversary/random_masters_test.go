@@ -20,7 +20,7 @@ func TestRandomRedlocksAreJudgedRight(t *testing.T) {
 	judgeAll(t, n, func(seed uint64) (text, truth, verdict string) {
 		h := history{name: fmt.Sprintf("redlock-%d", seed), masters: 5}
 		im := &improviser{player: newPlayer(t, masters, h), rand: rand.New(rand.NewPCG(seed, 2))}
-		im.oneClient = seed%2 == 1
+		im.oneClient, im.looksFirst = seed%2 == 1, seed%3 == 1
 		workers := []*worker{{name: "a"}, {name: "b"}, {name: "c"}}
 		for range 12 + im.rand.IntN(12) {
 			im.onMasters(workers[im.rand.IntN(3)])
@@ -39,7 +39,8 @@ func (im *improviser) onMasters(w *worker) {
 	case dice == 3:
 		im.say(fmt.Sprintf("jump %d %s", 1+im.rand.IntN(2), im.one("1000", "30001"))) // two clocks are a minority
 	case dice == 4:
-		command := im.one("DEL lock:1", "PEXPIRE lock:1 500", "PEXPIRE lock:1 90000", "FLUSHALL")
+		command := im.one("DEL lock:1", "PEXPIRE lock:1 500", "PEXPIRE lock:1 90000", "FLUSHALL", "GETDEL lock:1",
+			"RENAME lock:1 other", "SWAPDB 0 1", "SET lock:1 x XX")
 		im.askAll("s", command, 1+im.rand.IntN(4))
 	case !im.believes(w) && !w.held:
 		im.takeMajority(w)
@@ -65,11 +66,28 @@ func (im *improviser) askAll(client, command string, n int) (agree int) {
 	return agree
 }
 
+// lookAndSet sends a command to those of n masters that do not have the lock, and returns how many agree.
+func (im *improviser) lookAndSet(client, command string, n int) (agree int) {
+	first := im.rand.IntN(5)
+	for i := range n {
+		at := fmt.Sprintf("%s@%d", client, 1+(first+i)%5)
+		if im.ask(at, "GET lock:1") == "(nil)" && im.ask(at, command) == "OK" {
+			agree++
+		}
+	}
+	return agree
+}
+
 func (im *improviser) takeMajority(w *worker) {
 	w.round++
 	w.token = fmt.Sprintf("token-%s%d", w.name, w.round)
 	lease := im.one("10000", "30000")
-	agree := im.askAll(im.sender(w), fmt.Sprintf("SET lock:1 %s NX PX %s", w.token, lease), 3+2*im.rand.IntN(2))
+	agree := 0
+	if n := 3 + 2*im.rand.IntN(2); im.looksFirst {
+		agree = im.lookAndSet(im.sender(w), fmt.Sprintf("SET lock:1 %s PX %s", w.token, lease), n)
+	} else {
+		agree = im.askAll(im.sender(w), fmt.Sprintf("SET lock:1 %s NX PX %s", w.token, lease), n)
+	}
 	if w.held = agree >= 3; w.held {
 		im.say("hold " + w.name + " " + lease)
 		return

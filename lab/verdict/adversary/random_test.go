@@ -58,9 +58,10 @@ func judgeAll(t *testing.T, n int, play func(seed uint64) (text, truth, verdict 
 // the keys, but it never asks the doctor.
 type improviser struct {
 	*player
-	oneClient bool // workers share a client, and each request carries its token
-	rand      *rand.Rand
-	text      strings.Builder
+	oneClient  bool // workers share a client, and each request carries its token
+	looksFirst bool // workers take a lock with GET and SET
+	rand       *rand.Rand
+	text       strings.Builder
 }
 
 // worker is somebody who wants the lock.
