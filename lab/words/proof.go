@@ -54,6 +54,15 @@ func proofs() []translation {
 		{"%s's %s at %s took %s until a time that was over by the server's clock; " +
 			"the judge does not know how long %[1]s believes that it holds the lock",
 			"$1 在 $3 用 $2 请求 $4 得到 OK，可是按服务器的时钟时间已经过去；无法知道 $1 相信它多久"},
+		{"%s's %s at %s gave %s an end by a client's clock; " +
+			"the judge does not know how long %[1]s believes that it holds the lock",
+			"$1 在 $3 用 $2 按客户端的时钟给 $4 定了到期时间；无法知道 $1 相信自己持有锁多久"},
+		{"%s's %s at %s changed the lease of %s, which another client held; " +
+			"the judge does not know whether that is meant",
+			"$1 在 $3 用 $2 改动了 $4 的租约，而当时持有它的是另一个客户端；无法知道这是否有意"},
+		{"%s's %s at %s takes or renews %s with the token of its holder over another connection; " +
+			"the judge does not know whether both are one client",
+			"$1 在 $3 用 $2、持有者的令牌、经另一个连接取得或续期 $4；无法知道两者是不是同一个客户端"},
 		{"%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it",
 			"$1 在 $3 的 $2 改动了 $4 的值，而日志里没有这个值；看不出谁持有它"},
 		{"%d clients may have held %s at %s, and only %d may hold it; " +
