@@ -261,11 +261,14 @@ func (t *Trial) leave() {
 	}
 }
 
-// look takes the histories and the keys of all masters.
+// look takes the histories and the keys of all servers. How far a replica has come is chance: how a key ends is asked
+// of masters.
 func (of *played) look(masters Masters) {
 	of.histories = exports(masters)
 	of.ttls, of.ends = map[place]int64{}, map[string]string{}
 	for i, s := range masters {
+		role, _ := s.Try("ROLE")
+		isMaster := len(role.Elems) > 0 && role.Elems[0].Str == "master"
 		dbs := map[int]bool{0: true}
 		for _, e := range of.histories[i].Entries {
 			dbs[e.DB] = true
@@ -275,7 +278,7 @@ func (of *played) look(masters Masters) {
 			for _, key := range keys.Elems {
 				ttl, _ := s.DB(db).Try("PTTL", key.Str)
 				of.ttls[place{i + 1, db, key.Str}] = ttl.Int
-				if db == 0 {
+				if db == 0 && isMaster {
 					end, _ := explore.End(func(words ...string) (string, int64, error) {
 						v, err := s.Try(words...)
 						return v.Str, v.Int, err
