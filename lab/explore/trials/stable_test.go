@@ -119,7 +119,7 @@ func TestALockThatIsEvictedHasTwoHolders(t *testing.T) {
 		"If the server evicts the lock just before b's first SET, a and b both hold lock:o.")
 	c := cell(t, r, "b", 1, "evicted")
 	require.Equal(t, explore.TwoHolders, c.Finding.Harm)
-	require.Contains(t, c.Finding.Reason, "the server evicted lock:o for memory at ")
+	require.Contains(t, c.Finding.Reason, "the server evicted lock:o for memory, and a believed in it; b took it")
 	require.Contains(t, c.Finding.Commands, "LAB EVICT lock:o")
 	require.Equal(t, explore.NotTried, cell(t, r, "a", 1, "evicted").Mark, "nobody has the lock yet")
 }
