@@ -99,7 +99,10 @@ func (j *judgement) broken(mark Mark, harm Harm, lock string, clients ...string)
 
 // verdict looks for two holders, and for a history without a legal order.
 func (j *judgement) verdict() bool {
-	v, err := verdict.JudgeLocks(withoutNotes(j.o.Histories), func(key string) bool { return !j.e.limited(key) })
+	judges := j.e.judges(j.o.Histories)
+	v, err := verdict.JudgeLocks(withoutNotes(j.o.Histories), func(key string) bool {
+		return !j.e.limited(key) && judges(key)
+	})
 	if err != nil {
 		j.r.mark, j.r.why = Undecided, err.Error()
 		return true
@@ -314,7 +317,7 @@ func (j *judgement) remaining() []leftover {
 
 // remaining returns the locks that exist on the masters that are not left out.
 func (e *Explorer) remaining(s Scene, without func(master int) bool) (all []leftover) {
-	grants, _ := verdict.Grants(s.Histories) // the verdict has reported the error
+	grants, _ := e.grants(s.Histories) // the verdict has reported the error
 	for _, g := range grants {
 		ttl := s.TTL(g.Master+1, g.DB, raw(g.Key))
 		known := slices.ContainsFunc(all, func(l leftover) bool { return l.key == g.Key })
@@ -340,7 +343,7 @@ func (e *Explorer) awake(t Trial, histories []lab.History) string {
 	if !slices.ContainsFunc(t.Strikes, func(s Strike) bool { return e.faults[s.Fault].action[0] == "HOLD" }) {
 		return ""
 	}
-	grants, _ := verdict.Grants(histories) // the verdict has reported the error
+	grants, _ := e.grants(histories) // the verdict has reported the error
 	var held entry
 	moved := false
 	for _, en := range merged(histories) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
-	"github.com/miniredisd/miniredisd/lab/verdict"
 )
 
 // The rules of a trial are explore-1, explore-2 for its strikes, and explore-messages. A rule that has to hold
@@ -220,7 +219,7 @@ func (e *Explorer) longest(s Scene, master int) (ms int64) {
 
 // alive returns the grants whose lock exists.
 func (e *Explorer) alive(s Scene) []holders.Vote {
-	grants, err := verdict.Grants(s.Histories)
+	grants, err := e.grants(s.Histories)
 	if err != nil {
 		return nil
 	}
@@ -265,7 +264,7 @@ func (e *Explorer) GoneOn(rule string, s Scene) bool {
 	if !ok {
 		return false
 	}
-	grants, err := verdict.Grants(s.Histories)
+	grants, err := e.grants(s.Histories)
 	return err == nil && slices.ContainsFunc(grants, func(g holders.Vote) bool {
 		return g.End == "" && g.Granted.Time >= held.Time && !belongs(g, held)
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -131,22 +132,9 @@ func unstable(p point) int {
 // findLocks finds the globs of the locks. A lock whose name differs in each run gets a glob for all of them.
 func (e *Explorer) findLocks() error {
 	e.locks = slices.Clone(e.opt.Keys)
-	times := map[string]int{}
-	var keys []string
-	for _, run := range e.base.runs {
-		grants, err := verdict.Grants(run.Histories)
-		if err != nil {
-			return err
-		}
-		inRun := map[string]bool{}
-		for _, g := range grants {
-			if !inRun[g.Key] && !e.listed(g.Key) {
-				inRun[g.Key] = true
-				if times[g.Key]++; times[g.Key] == 1 {
-					keys = append(keys, g.Key)
-				}
-			}
-		}
+	keys, times, err := e.granted()
+	if err != nil {
+		return err
 	}
 	for key := range e.opt.Limits {
 		e.locks = append(e.locks, globOf(key))
@@ -167,6 +155,34 @@ func (e *Explorer) findLocks() error {
 			e.opt.option("--key GLOB", "Locks or keys") + " names others")
 	}
 	return nil
+}
+
+// granted returns the keys that baselines took as locks, in order, and in how many baselines each was taken. The report
+// names the keys that only look like locks.
+func (e *Explorer) granted() (keys []string, times map[string]int, err error) {
+	times, aside := map[string]int{}, map[string]string{}
+	for _, run := range e.base.runs {
+		grants, err := verdict.Grants(run.Histories)
+		if err != nil {
+			return nil, nil, err
+		}
+		inRun := map[string]bool{}
+		for _, g := range grants {
+			if inRun[g.Key] || e.listed(g.Key) {
+				continue
+			}
+			inRun[g.Key] = true
+			if why := beside(run.Histories, g.Key); why != "" {
+				aside[shown(classOf(g.Key))] = why
+			} else if times[g.Key]++; times[g.Key] == 1 {
+				keys = append(keys, g.Key)
+			}
+		}
+	}
+	for _, glob := range slices.Sorted(maps.Keys(aside)) {
+		e.report.Notes = append(e.report.Notes, glob+" was not taken for a lock: "+aside[glob])
+	}
+	return keys, times, nil
 }
 
 // listed reports whether --key or --limit names a key.

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/miniredisd/miniredisd/lab/verdict"
 )
 
 // tally is what a worker has sent in one run. A poll counts once, however often it came: its number is chance.
@@ -160,7 +158,7 @@ func (e *Explorer) noteLeases() {
 	}
 	ended, least := map[string]bool{}, map[string]int64{}
 	for _, run := range e.base.runs {
-		grants, _ := verdict.Grants(run.Histories) // findLocks has reported the error
+		grants, _ := e.grants(run.Histories) // findLocks has reported the error
 		for _, g := range grants {
 			glob := e.lockOf(g.Key)
 			ended[glob] = ended[glob] || g.Lease == 0 || g.Renewed > 0 || g.RanOut != 0

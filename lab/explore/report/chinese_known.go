@@ -58,6 +58,9 @@ func patterns() []pattern {
 		{regexp.MustCompile(`^no lease of (.*) ended by itself: it is (\S+ s) long, nobody renewed it, and the work ` +
 			`was shorter; the lab's clock does not run with the work, so work that takes longer than the lease was not tried$`),
 			"$1 的租约没有一次自己到期：租约长 $2，没有人续期，而工作更短；实验室的时钟不随工作走，所以没有试过比租约更长的工作"},
+		{regexp.MustCompile(`^(.*) was not taken for a lock: it is a list$`), "没有把 $1 当作锁：它是一个列表"},
+		{regexp.MustCompile(`^(.*) was not taken for a lock: scripts write it while they give a lock up$`),
+			"没有把 $1 当作锁：脚本在放弃一把锁时写它"},
 		{regexp.MustCompile(`^(.*) ends with another value than without the failure$`), "$1 最后的值和不加故障时不同"},
 		{regexp.MustCompile(`^exit status (\d+)$`), "程序以退出码 $1 结束"},
 	}
