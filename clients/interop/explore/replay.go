@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
 // others is how many cells a replay tries that are neither broken nor noticed, of all clients together.
@@ -85,7 +87,7 @@ func (p plan) check(ctx context.Context, o options) error {
 		return nil
 	}
 	began, tried, left := time.Now(), 0, p.cells
-	var now map[cell]string
+	var now, why map[cell]string
 	for turn := 1; turn <= turns && len(left) > 0; turn++ {
 		r, err := p.measure(ctx, o, func(c cell) bool { return left[c] != "" })
 		if err != nil && (turn == turns || ctx.Err() != nil) {
@@ -97,7 +99,7 @@ func (p plan) check(ctx context.Context, o options) error {
 		}
 		rec := recordOf(p.client, r, 0)
 		tried += rec.Trials
-		now = map[cell]string{}
+		now, why = map[cell]string{}, reasons(r)
 		for c, before := range left {
 			if mark := rec.at(c.point)[c.fault]; differ(c.fault, before, mark) {
 				now[c] = mark
@@ -107,7 +109,7 @@ func (p plan) check(ctx context.Context, o options) error {
 	}
 	fmt.Printf("%s: %d cells, %d trials, %.1f s, %d changed\n", p, len(p.cells), tried, time.Since(began).Seconds(),
 		len(left))
-	return p.changes(left, now)
+	return p.changes(left, now, why)
 }
 
 const silent = "silent"
@@ -130,13 +132,29 @@ func pick(cells, of map[cell]string) map[cell]string {
 	return all
 }
 
+// reasons says of each cell why it has its mark.
+func reasons(r *explore.Report) map[cell]string {
+	all := map[cell]string{}
+	for i, p := range r.Points {
+		for j, f := range r.Faults {
+			all[cell{pointOf(p), f.Name}] = r.Cells[i][j].Why
+		}
+	}
+	return all
+}
+
 // changes returns an error that names the cells that have changed, nil for none.
-func (p plan) changes(before, now map[cell]string) error {
+func (p plan) changes(before, now, why map[cell]string) error {
 	var lines []string
 	for c, mark := range before {
 		after := now[c]
 		if after == "" {
-			after = "not tried: there is no such request"
+			after = "not tried"
+		}
+		if reason, is := why[c]; !is {
+			after += ": there is no such request"
+		} else if reason != "" {
+			after += ": " + reason
 		}
 		lines = append(lines, fmt.Sprintf("  %s at %s: before %s, now %s", c.fault, c.point, mark, after))
 	}
