@@ -95,6 +95,7 @@ func arrows() map[string][]string {
 			"github.com/anishathalye/porcupine"},
 		"lab/words":    {},
 		"lab/labtls":   {},
+		"lab/sentinel": {},
 		"internal/hll": {},
 		"internal/geo": {},
 		"luaeval": {"resp", "luaeval/compile", "luaeval/limits", "luaeval/lualib",
