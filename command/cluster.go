@@ -191,10 +191,10 @@ func (ex *Executor) DropKeys(gone func(key string) bool) {
 	}
 }
 
-// ClusterMode is how HELLO and INFO call this server.
-func (ex *Executor) ClusterMode() string {
+// Mode is how HELLO and INFO call this server.
+func (ex *Executor) Mode() string {
 	if ex.Cluster != nil {
 		return "cluster"
 	}
-	return "standalone"
+	return ex.Table.Mode
 }

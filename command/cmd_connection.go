@@ -169,17 +169,25 @@ func hello(c *Call) error {
 }
 
 func introduce(c *Call) {
-	c.Map(7)
+	mode := c.Ex.Mode()
+	isSentinel := mode == "sentinel"
+	if isSentinel {
+		c.Map(6)
+	} else {
+		c.Map(7)
+	}
 	c.TextField("server", c.Ex.Table.Dialect.HelloServer)
 	c.TextField("version", c.Ex.Table.Dialect.HelloVersion)
 	c.IntField("proto", int64(c.Sess.Proto))
 	c.IntField("id", c.Sess.ID)
-	c.TextField("mode", c.Ex.ClusterMode())
-	role := "master"
-	if c.Ex.Refusals.Has(IsReplica) {
-		role = "replica"
+	c.TextField("mode", mode)
+	switch {
+	case isSentinel: // it has no role
+	case c.Ex.Refusals.Has(IsReplica):
+		c.TextField("role", "replica")
+	default:
+		c.TextField("role", "master")
 	}
-	c.TextField("role", role)
 	c.BulkString("modules")
 	if !c.Ex.Table.Manners.engineModule {
 		c.Array(0)

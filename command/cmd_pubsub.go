@@ -146,6 +146,11 @@ func publish(c *Call) error {
 	return nil
 }
 
+// Publish sends a message that no command asks for.
+func (ex *Executor) Publish(channel, message string) {
+	ex.messages.publish([]byte(channel), []byte(message))
+}
+
 // SPUBLISH shardchannel message (pubsub.c: spublishCommand)
 func spublish(c *Call) error {
 	c.Int(int64(c.Ex.messages.publishTo(pubsub.Shard, "smessage", c.Args[1], c.Args[2])))

@@ -30,6 +30,7 @@ type Command struct {
 // executors can share them. To make them takes longer than to make the rest of a server.
 type Commands struct {
 	Dialect dialect.Dialect
+	Mode    string // of a server that has them, as HELLO and INFO call it
 	Manners Manners
 	byName  map[string]*Command
 	acl     []*acl.Command  // every command and subcommand
@@ -39,6 +40,7 @@ type Commands struct {
 // Table finds commands by name and counts their calls. Each executor has one.
 type Table struct {
 	Dialect dialect.Dialect
+	Mode    string // that of Commands
 	Manners Manners
 
 	lacking map[string]bool     // that of Commands
@@ -98,21 +100,36 @@ func NewCommands(extra ...[]Row) *Commands {
 
 // CommandsOf is NewCommands for any dialect: it leaves out the rows that the dialect lacks.
 func CommandsOf(d dialect.Dialect, extra ...[]Row) *Commands {
-	all := &Commands{Dialect: d, Manners: MannersOf(d), byName: make(map[string]*Command, 256), lacking: lackingIn(d)}
-	for _, rows := range append(groups(), extra...) {
+	all := &Commands{
+		Dialect: d, Mode: "standalone", Manners: MannersOf(d), byName: make(map[string]*Command, 256), lacking: lackingIn(d),
+	}
+	all.addRows(append(groups(), extra...), func(string) bool { return true })
+	return all
+}
+
+// CommandsOfMode are those of a server that is no database: of this package and of extra it has what keep wants, and
+// own are what no other server has.
+func CommandsOfMode(mode string, d dialect.Dialect, keep func(name string) bool, own []Row, extra ...[]Row) *Commands {
+	all := &Commands{Dialect: d, Mode: mode, Manners: MannersOf(d), byName: map[string]*Command{}}
+	all.addRows(append(groups(), extra...), keep)
+	all.addRows([][]Row{own}, func(string) bool { return true })
+	return all
+}
+
+func (all *Commands) addRows(groups [][]Row, keep func(name string) bool) {
+	for _, rows := range groups {
 		for i := range rows {
-			if d.Has(rows[i].Since) {
+			if all.Dialect.Has(rows[i].Since) && keep(rows[i].Name) {
 				all.add(rows[i])
 			}
 		}
 	}
-	return all
 }
 
 func newTable(of *Commands) *Table {
 	return &Table{
-		Dialect: of.Dialect, Manners: of.Manners, lacking: of.lacking, byName: of.byName, own: of.byName, acl: of.acl,
-		calls: make([]Calls, len(of.acl)),
+		Dialect: of.Dialect, Mode: of.Mode, Manners: of.Manners, lacking: of.lacking, byName: of.byName, own: of.byName,
+		acl: of.acl, calls: make([]Calls, len(of.acl)),
 	}
 }
 

@@ -1,8 +1,9 @@
 // Package node assembles servers: the plain server, and beside it files, replication, a lab and its page. A process
 // has one or several of them.
 //
-//	node ──> server/glass ──> server/lab ──> server/cluster ──> server/repl ──> server/persist ──> server
-//	  └─────────────────────────────────────────────────────> server/admin ──────┘
+//	node ──> server/glass ─> server/lab ─> server/cluster ─> server/repl ─> server/persist ─> server
+//	  ├────> server/sentinel ────┘                                                               │
+//	  └─────────────────────────────────────────────────────> server/admin ──────────────────────┘
 //
 // Each package knows only those to its right. lab also uses admin. Programs start with New or NewNodes, and call Run.
 // nodes.go says which goroutines there are.
@@ -23,13 +24,15 @@ import (
 	"github.com/miniredisd/miniredisd/server/lab"
 	"github.com/miniredisd/miniredisd/server/persist"
 	"github.com/miniredisd/miniredisd/server/repl"
+	"github.com/miniredisd/miniredisd/server/sentinel"
 )
 
 // commands are what every server of this process can execute, unless it has a dialect of its own.
 var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect, more ...command.Row) *command.Commands {
-	return command.CommandsOf(d, admin.Rows(), persist.Rows(), repl.Rows(), cluster.Rows(), lab.Rows(), glass.Rows(), more)
+	return command.CommandsOf(d, admin.Rows(), persist.Rows(), repl.Rows(), cluster.Rows(), lab.Rows(), glass.Rows(),
+		sentinel.Rows(), more)
 }
 
 // New makes a server that listens. It answers nothing before Run.
@@ -53,9 +56,10 @@ type node struct {
 	admin   *admin.State
 	persist *persist.Files
 	repl    *repl.Role
-	cluster *cluster.State // nil unless the directive cluster-enabled is on
-	lab     *lab.State     // nil unless the directive lab is on
-	glass   *glass.State   // nil unless the directive watch is set
+	cluster *cluster.State  // nil unless the directive cluster-enabled is on
+	lab     *lab.State      // nil unless the directive lab is on
+	glass   *glass.State    // nil unless the directive watch is set
+	sentry  *sentinel.State // nil unless it is a Sentinel
 }
 
 // newNode is New for one of several nodes of this process. The caller lets them know each other.
@@ -70,7 +74,11 @@ func newNode(cfg *config.Config, log server.Log, number, nodes int) (*node, erro
 		return nil, errors.New("watch needs --lab yes")
 	}
 	cfg.Dialect = dialect.OfMaster(cfg.Dialect, cfg.MasterOf(number))
-	s, err := server.New(cfg, log, number, nodes, commandsOf(cfg))
+	return startNode(cfg, log, number, nodes, commandsOf(cfg))
+}
+
+func startNode(cfg *config.Config, log server.Log, number, nodes int, commands *command.Commands) (*node, error) {
+	s, err := server.New(cfg, log, number, nodes, commands)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +130,10 @@ func assemble(s *server.Server) *node {
 	}
 	if n.glass != nil {
 		s.Parts.Attach(n.glass.Part())
+	}
+	if s.Cfg.IsSentinel(s.Number) {
+		n.sentry = sentinel.New(n.lab, n.admin)
+		s.Parts.Attach(n.sentry.Part())
 	}
 	s.Hooks.Rest = n.persist.RestInScript
 	s.Hooks.FeedMonitors, s.Hooks.Transfer = n.admin.Monitors.Feed, n.admin.Transfer

@@ -19,8 +19,8 @@ import (
 	"github.com/miniredisd/miniredisd/server/repl"
 )
 
-// Nodes are the servers of one process: masters, as Redlock needs them, and then their replicas. Each has its own loop,
-// goroutine, keyspace and configuration. A replica follows its master by the protocol of replication
+// Nodes are the servers of one process: masters, as Redlock needs them, then their replicas, and then Sentinels. Each
+// has its own loop, goroutine, keyspace and configuration. A replica follows its master by the protocol of replication
 // (server/repl/peer.go). Otherwise only the lab reaches from one node to another: it posts to the other's loop
 // (server/internal_request.go), and its doctors share one ledger of locks, which has a mutex.
 //
@@ -37,11 +37,11 @@ type Nodes []*server.Server
 // listen, or none does. Each gets the next port and the next seed. With port 0 each finds a free port, and cfg gets the
 // first one's. log returns the log of a server, counted from 1.
 func NewNodes(cfg *config.Config, log func(node int) server.Log) (Nodes, error) {
-	if cfg.Nodes() <= 1 {
+	if cfg.Servers() <= 1 {
 		s, err := New(cfg, log(1))
 		return Nodes{s}, err
 	}
-	if err := checkNodes(cfg); err != nil {
+	if err := errors.Join(checkNodes(cfg), checkSentinels(cfg)); err != nil {
 		return nil, err
 	}
 	if err := lab.WriteTLS(cfg); err != nil {
@@ -52,17 +52,7 @@ func NewNodes(cfg *config.Config, log func(node int) server.Log) (Nodes, error) 
 	}
 	var all []*node
 	for n := 1; n <= cfg.Nodes(); n++ {
-		own := cfg.Clone()
-		if cfg.Replicas > 0 {
-			prepareToReplicate(own, n)
-		}
-		own.Seed += uint64(n - 1)
-		if cfg.Port > 0 {
-			own.Port += n - 1
-		}
-		if cfg.TLSPort > 0 {
-			own.TLSPort += n - 1
-		}
+		own := ownConfig(cfg, n)
 		s, err := newNode(own, log(n), n, cfg.Nodes())
 		if err != nil {
 			discard(all)
@@ -71,8 +61,15 @@ func NewNodes(cfg *config.Config, log func(node int) server.Log) (Nodes, error) 
 		all = append(all, s)
 		cfg.MaxClients = own.MaxClients // what the first has found out, the others need not complain of
 	}
+	sentinels, err := newSentinels(cfg, log, func(n int) *config.Config { return ownConfig(cfg, n) })
+	if err != nil {
+		discard(all)
+		return nil, err
+	}
 	cfg.Port, cfg.TLSPort = all[0].Cfg.Port, all[0].Cfg.TLSPort
 	introduce(all)
+	introduceSentinels(all, sentinels)
+	all = append(all, sentinels...)
 	if err := followMasters(all); err != nil {
 		discard(all)
 		return nil, err
@@ -82,6 +79,22 @@ func NewNodes(cfg *config.Config, log func(node int) server.Log) (Nodes, error) 
 		servers[i] = n.Server
 	}
 	return servers, nil
+}
+
+// ownConfig is the configuration of the server with a number.
+func ownConfig(cfg *config.Config, n int) *config.Config {
+	own := cfg.Clone()
+	if cfg.Replicas > 0 {
+		prepareToReplicate(own, n)
+	}
+	own.Seed += uint64(n - 1)
+	if cfg.Port > 0 {
+		own.Port += n - 1
+	}
+	if cfg.TLSPort > 0 {
+		own.TLSPort += n - 1
+	}
+	return own
 }
 
 // introduce lets the nodes of a process know each other.
@@ -120,8 +133,8 @@ func newSeed() uint64 { return 1 + random.Uint64N(1<<53) }
 
 // checkNodes refuses what several nodes cannot share.
 func checkNodes(cfg *config.Config) error {
-	n, what := cfg.Nodes(), "masters"
-	if cfg.Replicas > 0 {
+	n, what := cfg.Servers(), "masters"
+	if cfg.Replicas+cfg.Sentinels > 0 {
 		what = "servers"
 	}
 	switch {
@@ -132,7 +145,7 @@ func checkNodes(cfg *config.Config) error {
 	case max(cfg.Port, cfg.TLSPort)+n-1 > server.MaxPort:
 		first := max(cfg.Port, cfg.TLSPort)
 		return fmt.Errorf("%d %s from port %d on would need ports above %d", n, what, first, server.MaxPort)
-	case n > mostNodes:
+	case cfg.Nodes() > mostNodes:
 		return fmt.Errorf("%d masters with %d replicas each are more than %d servers", cfg.Masters, cfg.Replicas, mostNodes)
 	}
 	return nil

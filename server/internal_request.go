@@ -74,6 +74,9 @@ func (in *inbox) lastAnswer() []byte {
 
 // Kind is what s was at the start.
 func (s *Server) Kind() string {
+	if s.Cfg.IsSentinel(s.Number) {
+		return "sentinel"
+	}
 	if s.Group != s.Number {
 		return "replica"
 	}
@@ -106,6 +109,23 @@ func (v *InternalRequest) serve() {
 	if v.Sess.Hold == command.NotHeld && !v.Closed {
 		v.End(v.Out.Buf)
 	}
+}
+
+// Execute executes a request as a part of an errand, and returns the reply. The reply is nil if the request has to
+// wait: then the errand has to end. A command that needs a connection is executed, too.
+func (v *InternalRequest) Execute(args ...string) (reply []byte) {
+	v.Args, v.Out.Buf = v.Args[:0], v.Out.Buf[:0]
+	for _, arg := range args {
+		v.Args = append(v.Args, []byte(arg))
+	}
+	running := v.at.Running
+	v.at.Running = &v.Client
+	v.execute()
+	v.at.Running = running
+	if v.Sess.Hold != command.NotHeld {
+		return nil
+	}
+	return v.Out.Buf
 }
 
 func (v *InternalRequest) execute() {

@@ -221,7 +221,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	defer endWatch()
 	for i, s := range masters {
 		if !cfg.AlwaysShowLogo || len(masters) > 1 {
-			logs[i].Log('*', "Running mode=standalone, port=%d.", s.Port())
+			logs[i].Log('*', "Running mode=%s, port=%d.", s.Ex.Table.Mode, s.Port())
 		}
 	}
 	initialized(cfg, log)
@@ -257,13 +257,16 @@ func refuse(cfg *config.Config, log *rlog.Logger, err error) int {
 // logsOf returns one log for each server. With several of them, each line names its server: a replica has the number by
 // which LAB MASTER calls it.
 func logsOf(cfg *config.Config, log *rlog.Logger) []*rlog.Logger {
-	if cfg.Nodes() == 1 {
+	if cfg.Servers() == 1 {
 		return []*rlog.Logger{log}
 	}
 	var logs []*rlog.Logger
-	for n := 1; n <= cfg.Nodes(); n++ {
+	for n := 1; n <= cfg.Servers(); n++ {
 		role := "master"
-		if n > cfg.Masters {
+		switch {
+		case cfg.IsSentinel(n):
+			role = "sentinel"
+		case n > cfg.Masters:
 			role = "replica"
 		}
 		logs = append(logs, log.Named(fmt.Sprintf("%s %d", role, n)))

@@ -69,13 +69,16 @@ func announce(cfg *config.Config, log *rlog.Logger, masters node.Nodes) (remove 
 	}, nil
 }
 
-// portLines has the port of each server on a line. That of a replica also names its master, as "7002 replica of 7001".
+// portLines has the port of each server on a line. That of a replica also names its master, as "7002 replica of 7001",
+// and that of a Sentinel is "7003 sentinel".
 func portLines(cfg *config.Config, masters node.Nodes, addrs func(*server.Server) []string) string {
 	var lines strings.Builder
 	for i, s := range masters {
 		for _, port := range portsOf(addrs(s)) {
 			lines.WriteString(port)
-			if of := cfg.MasterOf(i + 1); of != i+1 {
+			if cfg.IsSentinel(i + 1) {
+				lines.WriteString(" sentinel")
+			} else if of := cfg.MasterOf(i + 1); of != i+1 {
 				lines.WriteString(" replica of " + portsOf(addrs(masters[of-1]))[0])
 			}
 			lines.WriteString("\n")

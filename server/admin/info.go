@@ -53,20 +53,32 @@ const debugSection = "debug"
 func (a *State) info(c *command.Call) error {
 	r := server.Report{B: a.text[:0]}
 	for _, sec := range sections() {
-		if !wanted(&sec, c.Args[1:]) {
-			continue
+		if wanted(&sec, c.Args[1:]) {
+			a.section(&r, &sec)
 		}
-		if len(r.B) > 0 {
-			r.B = append(r.B, "\r\n"...)
-		}
-		r.B = append(append(append(r.B, "# "...), sec.title...), "\r\n"...)
-		if sec.write != nil {
-			sec.write(a, &r)
-		}
-		a.s.Parts.Tell(&r, sec.name)
 	}
 	a.reply(c, r.B)
 	return nil
+}
+
+func (a *State) section(r *server.Report, sec *section) {
+	if len(r.B) > 0 {
+		r.B = append(r.B, "\r\n"...)
+	}
+	r.B = append(append(append(r.B, "# "...), sec.title...), "\r\n"...)
+	if sec.write != nil {
+		sec.write(a, r)
+	}
+	a.s.Parts.Tell(r, sec.name)
+}
+
+// Section writes a section of INFO for another server than a database.
+func (a *State) Section(r *server.Report, name string) {
+	for _, sec := range sections() {
+		if sec.name == name {
+			a.section(r, &sec)
+		}
+	}
 }
 
 // reply replies with a text that was written after a.text[:0], and keeps its memory for the next one.
@@ -105,7 +117,7 @@ func (a *State) infoServer(r *server.Report) {
 		r.Fields(played.ServerName+"_release_stage", "ga")
 	}
 	r.Fields("miniredisd_version", version.Version,
-		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", played.ModeField, a.s.Ex.ClusterMode(),
+		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", played.ModeField, a.s.Ex.Mode(),
 		"os", a.s.Figures.Process.System, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime",
 		"multiplexing_api", a.s.Cfg.Multiplexer,
 		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0",

@@ -36,6 +36,7 @@ type move struct {
 	together    bool                  // all masters move their clocks
 	before      func()                // called before the clock moves; may be nil
 	after       func()                // called afterwards; may be nil
+	from        int64                 // unix ms
 	expired     int64                 // keys that expired on the way
 }
 
@@ -142,6 +143,12 @@ func (l *State) advance(m *move) {
 	if l.Persist.Flush() {
 		l.WriteClients() // the reply comes after everything that happened on the way
 	}
+	l.moved(m)
+	l.Watchers.Moved(m.from, m.together, func() { l.answerMove(m) })
+}
+
+// answerMove replies once everything has happened that the move has caused.
+func (l *State) answerMove(m *move) {
 	c := l.Clients.WithID(m.id)
 	if c != nil && !c.Closed && c.Sess.Hold == command.Blocked && c.Sess.Commands == m.request {
 		l.Ex.Unblock(&c.Sess, nil)
@@ -154,6 +161,7 @@ func (l *State) move(m *move) {
 	clock, expired := l.Clock, l.KS.Stats.Expired
 	now := l.Ex.Now.Wall
 	to := m.to(now)
+	m.from = now / 1e6
 	l.logMoved(now/1e6, to/1e6, m.together)
 	clock.Set(l.Ex.Now.Mono, now)
 	clock.Held = true

@@ -66,7 +66,10 @@ type State struct {
 	*repl.Role
 	admin   *admin.State
 	cluster *cluster.State // nil without a cluster
-	All     []*State       // of the process, with this one
+	All     []*State       // nodes of the process: with this one, unless it is a Sentinel
+
+	Sentinels []*State // of the process
+	Watchers  Watchers
 
 	Clock  *clock.Lab
 	seen   int64 // unix ns by clock, when the last pass ended
@@ -87,16 +90,21 @@ type State struct {
 	config    *config.Config // as it was at the start
 	crashing  *crash         // a LAB CRASH of this pass, nil for none
 	down      *reactor.Timer // until the server listens again, nil while it is up
+	upSince   int64          // unix ns by clock, when it came up after a crash
 	retry     *reactor.Timer // to listen when that has failed, nil before
 	snapshots map[string]*snapshot
 
-	brakes brakes // LAB REPLICATION
-	turns  *State // that this node has to follow, once other nodes reach it; nil for none
+	brakes    brakes         // LAB REPLICATION
+	turned    func()         // to be called once the link to a new master is up or has failed, nil for nobody
+	turnTimer *reactor.Timer // for that
+	turns     *State         // that this node has to follow, once other nodes reach it; nil for none
 
 	plan     *lab.Plan
 	history  *lab.Log
 	inside   inside
 	touches  touches
+	moves    int64            // of all clocks together
+	awaited  []func()         // to be called after the next
 	armed    bool             // rules or the log have to look at requests: see arm
 	parked   []*server.Client // clients that HOLD keeps waiting, oldest first
 	barriers []*barrier       // every LAB HOLD WAIT that waits
@@ -121,7 +129,7 @@ func New(rs *repl.Role, a *admin.State, clock *clock.Clock) *State {
 	}
 	l.hookLinks(&l.Link)
 	l.doctor = doctor.New(l.logFinding, nil, 0)
-	l.All = []*State{l}
+	l.All, l.Watchers = []*State{l}, noWatchers()
 	return l
 }
 

@@ -241,7 +241,9 @@ func (l *State) startAgain(lose loss) {
 
 // comeUp starts the server again. It listens where it listened before.
 func (l *State) comeUp() {
-	l.down = nil
+	if l.down != nil {
+		l.down, l.upSince = nil, l.Ex.Now.Wall
+	}
 	if l.loadFiles(); l.Fatal != nil {
 		return
 	}

@@ -50,7 +50,7 @@ func (l *State) failover(c *command.Call) error {
 			return labError("failover", "expects TO port or LEAVE, not '%s'", printable(args[0]))
 		}
 	}
-	if len(l.nodes()) == 1 {
+	if len(l.nodes()) <= 1 {
 		return labError("failover", "this server has no replicas in its process: start it with --replicas 1")
 	}
 	l.askNodes(f.decide)
@@ -160,7 +160,9 @@ func (f *failing) turnOthers(to *State, group []nodeState) {
 	f.eachNode(left, stay, func() {
 		f.eachNode(replicas, turn, func() {
 			f.eachNode(append(masters, later...), turn, func() {
-				f.answer(func(w *resp.Writer) { w.Int(int64(to.PeerPort)) })
+				f.Watchers.Promoted(to, func() {
+					f.answer(func(w *resp.Writer) { w.Int(int64(to.PeerPort)) })
+				})
 			})
 		})
 	})
@@ -201,6 +203,10 @@ func (l *State) turnIfReached() {
 		l.Deferred = append(l.Deferred, l.turnIfReached)
 		return
 	}
+	l.follow(to)
+}
+
+func (l *State) follow(to *State) {
 	l.turns = nil
 	l.endFailover()
 	if l.Follow.Host != server.PeerHost || l.Follow.Port != to.PeerPort {
@@ -230,11 +236,13 @@ func (l *State) firstRole() {
 
 // firstRoles gives all nodes of this one's master the roles that they had at the start, and then calls fn here.
 func (l *State) firstRoles(fn func()) {
+	if l.Cfg.Replicas == 0 || l.Cfg.IsSentinel(l.Number) {
+		fn()
+		return
+	}
 	first := l.All[l.Group-1]
-	if first == l || l.Cfg.Replicas == 0 {
-		if l.Cfg.Replicas > 0 {
-			l.firstRole()
-		}
+	if first == l {
+		l.firstRole()
 		fn()
 		return
 	}

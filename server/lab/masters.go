@@ -47,7 +47,11 @@ func (l *State) relayToAll(c *command.Call) error {
 	if len(c.Args) == 2 {
 		return labError("all", "verb is missing")
 	}
-	return l.relay(c, "all", l.All, c.Args[2:])
+	to := l.All
+	if verb := c.Args[2]; ascii.EqualFold(verb, "clock") || ascii.EqualFold(verb, "reset") {
+		to = l.servers() // other verbs mean keys, clients and links: a Sentinel gets them by LAB MASTER
+	}
+	return l.relay(c, "all", to, c.Args[2:])
 }
 
 func (l *State) relayToMaster(c *command.Call) error {
@@ -55,13 +59,14 @@ func (l *State) relayToMaster(c *command.Call) error {
 		return labError("master", "%s is missing", [2]string{"master", "verb"}[len(c.Args)-2])
 	}
 	n, ok := ascii.ParseInt(c.Args[2])
+	all := l.servers()
 	switch {
 	case !ok:
 		return labError("master", "expects the number of a master, not '%s'", printable(c.Args[2]))
-	case n < 1 || n > int64(len(l.All)):
-		return labError("master", "there is no master %d, only 1 to %d", n, len(l.All))
+	case n < 1 || n > int64(len(all)):
+		return labError("master", "there is no master %d, only 1 to %d", n, len(all))
 	}
-	return l.relay(c, "master", l.All[n-1:n], c.Args[3:])
+	return l.relay(c, "master", all[n-1:n], c.Args[3:])
 }
 
 // relay sends verb to the masters. This server checks the caller's permission, because the others do

@@ -27,7 +27,10 @@ func (l *State) hookLinks(h *repl.LinkHooks) {
 	}
 	h.StreamEnd, h.PassEnds, h.Asked = l.streamEnd, l.mark, l.delayKeys
 	h.Cuts, h.Begun, h.Up, h.Promoted, h.Demoted = l.cutsLink, l.setMuted, l.noteSynced, l.notePromoted, l.noteDemoted
-	h.Down = func() { l.noteLink(lab.LinkDown, l.Follow.Port) }
+	h.Down = func() {
+		l.noteLink(lab.LinkDown, l.Follow.Port)
+		l.endTurn()
+	}
 	h.WaitsOn, h.Name, h.RealTime = awaitsLab, l.linkName, true
 }
 
@@ -119,6 +122,7 @@ func (l *State) noteSynced(full bool) {
 	if full {
 		how = lab.SyncedFull
 	}
+	l.endTurn()
 	l.linkCut.Store(l.cutsLink(l.Follow.Port))
 	l.noteRole(lab.EventSynced, how, l.Follow.Port, l.Replicas.Stream.ID)
 	if l.Cfg.Replicas > 0 {

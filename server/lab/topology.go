@@ -125,16 +125,26 @@ func (n *nodeState) name() string {
 	return "up"
 }
 
+// askWatched asks the Sentinels, too. Each tells how it is shown.
+func (l *State) askWatched(then func(all []nodeState, sentinels []func(*resp.Writer))) {
+	l.askNodes(func(all []nodeState) {
+		l.Watchers.Describe(func(sentinels []func(*resp.Writer)) { then(all, sentinels) })
+	})
+}
+
 func (l *State) topology(c *command.Call) error {
 	by, request := l.Running, c.Sess.Commands
-	l.askNodes(func(all []nodeState) {
+	l.askWatched(func(all []nodeState, sentinels []func(*resp.Writer)) {
 		if by.Sess.Hold != command.Blocked || by.Sess.Commands != request || by.Closed {
 			return
 		}
 		l.Ex.Answer(&by.Sess, func(w *resp.Writer) {
-			w.Array(len(all))
+			w.Array(len(all) + len(sentinels))
 			for _, n := range all {
 				n.write(w)
+			}
+			for _, write := range sentinels {
+				write(w)
 			}
 		})
 	})

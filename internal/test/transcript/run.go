@@ -64,7 +64,18 @@ func RunOracle(t *testing.T, path string, update bool) {
 		t.Fatal("-update needs redis-server in PATH")
 	}
 	s := mustLoad(t, path)
-	oracle := startOracle(t, s)
+	runOn(t, s, startOracle(t, s), update)
+}
+
+// RunOn is RunOracle for a server of Redis that runs already, such as a Sentinel.
+func RunOn(t *testing.T, path string, oracle *redistest.Server, update bool) {
+	t.Helper()
+	runOn(t, mustLoad(t, path), oracle, update)
+}
+
+func runOn(t *testing.T, s *script, oracle *redistest.Server, update bool) {
+	t.Helper()
+	path := s.path
 	p := newPlayer(t, s, oracle.Addr)
 	p.oracle = oracle.Version
 	p.update = update
