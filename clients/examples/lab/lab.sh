@@ -10,7 +10,8 @@
 #   NAME gets REPLY        reads the next reply, which must be REPLY;
 #   NAME hears             reads the next reply;
 #   NAME waits             checks that there is no reply yet;
-#   NAME leaves            closes the connection.
+#   NAME leaves            closes the connection;
+#   NAME finds N           asks the Sentinel that it is connected to for the master, which must be node N.
 #   linked N               Waits until N replicas have a link, and all that their master has executed.
 #   logged N REGEX         Checks that N lines of LAB LOG match, over all masters.
 #   the_end                Prints LAB LOG.
@@ -107,6 +108,12 @@ talk() {
 	waits)
 		labcli ALL CLOCK >/dev/null # after this, a reply would have arrived
 		! read -r -t 0 <&"$fd" || { receive "$fd" && wrong "$name still waits"; }
+		;;
+	finds)
+		send "$fd" SENTINEL GET-MASTER-ADDR-BY-NAME mymaster
+		receive "$fd"
+		echo "$name finds $(nodes "${reply#*1 }" | tr -d ']')"
+		[ "$reply" = "[127.0.0.1 ${ports[$2 - 1]}]" ] || wrong "node $2"
 		;;
 	leaves)
 		echo "$name leaves"

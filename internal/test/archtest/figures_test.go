@@ -74,7 +74,6 @@ func uncounted() []string {
 		"If you have six weeks",
 		"Pages in two languages", "两种语言共用",
 		"of four languages find the new master", "四种语言的 已发布客户端", // those whose clients know Sentinel
-		"那两个故事需要 Sentinel", // those that have no number
 	}
 }
 
