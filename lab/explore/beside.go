@@ -29,6 +29,9 @@ func (e *Explorer) judges(histories []lab.History) func(key string) bool {
 	}
 }
 
+// limited reports whether a key is a semaphore with several permits, which the verdict does not know.
+func (e *Explorer) limited(key string) bool { return e.opt.Limits[raw(key)] > 1 }
+
 // beside says why a key that looks like a lock is no lock of one holder, "" if it may be one:
 //
 //	list    its elements belong to nobody: clients take what others have added, as signals and jobs

@@ -335,9 +335,6 @@ func (e *Explorer) keepLeft(o Outcome) {
 	}
 }
 
-// limited reports whether a key is a semaphore with several permits, which the verdict does not know.
-func (e *Explorer) limited(key string) bool { return e.opt.Limits[raw(key)] > 1 }
-
 // awake returns why a lease that a trial has ended proves nothing: its client was not held as a whole.
 func (e *Explorer) awake(t Trial, histories []lab.History) string {
 	if !slices.ContainsFunc(t.Strikes, func(s Strike) bool { return e.faults[s.Fault].action[0] == "HOLD" }) {
