@@ -78,7 +78,7 @@ func alike(a, b Vote, several bool) (likeness, string) {
 		return different, ""
 	case several && a.Master == b.Master && a.Client == b.Client && a.Node == b.Node:
 		return equal, ""
-	case a.Master == b.Master:
+	case a.Master == b.Master && !a.Sole:
 		return unclear, whyOneName
 	}
 	return equal, ""

@@ -52,6 +52,7 @@ type Holding struct {
 	Node    string // the node that granted it, for people; "" without replicas
 	Client  int64
 	Name    string // of the client
+	Sole    bool   // only one worker uses the name
 	Hash    bool   // the key is a hash, and Token is one of its fields
 	Shared  bool   // a read lock: others may hold it, too
 	Joined  bool   // several clients write into that hash

@@ -171,6 +171,9 @@ func (l *Ledger) Extended(master int, k Key, r Renewal) {
 	}
 	if r.Sure {
 		t.Renewed++
+		if !r.Doubted {
+			l.learns(t)
+		}
 		t.Unknown = r.Doubted
 		l.renewed(t)
 	} else {
@@ -297,8 +300,17 @@ func (l *Ledger) Learned(master int, k Key, order int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t := l.find(master, k, order); t != nil {
-		t.Unknown = false
+		l.learns(t)
 	}
+}
+
+// learns notes that a holder knows of its grant, at the latest from now on. Its reply was lost.
+func (l *Ledger) learns(t *Holding) {
+	if t.Unknown && l.masters == 1 && l.groups == nil {
+		l.order++
+		t.Awaited = l.order
+	}
+	t.Unknown = false
 }
 
 // Joined records that a second client wrote into the hash of a lock.

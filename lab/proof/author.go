@@ -3,6 +3,7 @@ package proof
 import (
 	"slices"
 
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
@@ -18,7 +19,7 @@ type kinship int
 
 const (
 	otherClient kinship = iota // their names differ
-	sameClient                 // one connection, or the same name after a restart of the server
+	sameClient                 // one connection, or one name that only one worker uses
 	sameName                   // two connections with one name
 	renamed                    // one connection, whose name has changed
 	noNames                    // two connections, and at least one has no name
@@ -29,7 +30,7 @@ func (b *belief) kin(a actor) kinship {
 	switch named := a.name != "" && b.name != ""; {
 	case same && named && a.name != b.name:
 		return renamed
-	case same, named && a.name == b.name && a.epoch != b.epoch:
+	case same, named && a.name == b.name && b.sole:
 		return sameClient
 	case !named:
 		return noNames
@@ -104,11 +105,27 @@ func (p *prover) byClient(r *request, l *lock, all []*belief, a actor) (found []
 			found = append(found, author{b, true, ""})
 		case kin == noNames && random && sent:
 			found = append(found, author{b, true, ""})
-		case kin == sameClient, kin == renamed, kin == sameName:
+		case kin == sameClient, kin == renamed, kin == sameName, kin == noNames && p.isNew(r, b):
 			found = append(found, author{b, false, saying(r, l, doubtsAuthor)})
 		}
 	}
 	return found
+}
+
+// isNew reports whether a connection without a name may be a new one of a client whose connection has ended.
+func (p *prover) isNew(r *request, b *belief) bool {
+	if b.name != "" || r.Name != "" || b.client == r.Client {
+		return false
+	}
+	if b.epoch != p.epoch {
+		return true
+	}
+	for i := r.index - 1; i >= max(0, r.index-mostLooked); i-- {
+		if e := &p.history.Entries[i]; e.Client == b.client && len(e.Cmd) > 0 {
+			return e.Outcome.Unknown() || e.Outcome == lab.NotExecuted
+		}
+	}
+	return false
 }
 
 // isShared reports whether another worker has tried for the lock over the connection of a holder.
@@ -131,7 +148,8 @@ func (r *request) demands() bool {
 // settled leaves the authors sure only if they are one client.
 func settled(r *request, l *lock, found []author) []author {
 	for i := 1; i < len(found); i++ {
-		if found[0].token == found[i].token && holders.LooksRandom(found[0].token) {
+		one := holders.LooksRandom(found[0].token) || found[0].kin(found[i].actor) == sameClient
+		if found[0].token == found[i].token && one {
 			continue
 		}
 		return unsure(r, l, found)

@@ -16,30 +16,50 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 	if to != nil {
 		me = *to
 	}
-	b := &belief{actor: me, token: a.token, ends: a.deadline, unknown: p.isLost(r) || doubt != "", index: r.index,
-		taken: r.step()}
+	b := &belief{actor: me, token: a.token, ends: a.deadline, index: r.index, taken: r.step(), recount: p.isLost(r),
+		lease: holders.LeaseOf(r.Time, a.deadline)}
+	if doubt == "" && r.Time < p.moves {
+		doubt = saying(r, l, doubtsMoved)
+	}
+	b.unknown = b.recount || doubt != ""
 	hash := l.mode != "" || a.value != ""
 	b.shared = l.mode == "read" && !strings.HasSuffix(a.token, ":write")
-	b.doubt = doubt
+	b.doubt, b.sole = doubt, p.sole[me.name]
 	why := doubt
 	if p.isLost(r) {
 		why = saying(r, l, doubtsReply)
 	}
 	p.regrets(r, l, b)
+	p.succeeds(r, l, b)
 	b.order, _, _ = p.Ledger.Granted(p.master, holders.Grant{
 		Holding: holders.Holding{
 			DB: l.DB, Key: l.Name, Token: a.token, Client: me.client, Name: me.name, Hash: hash, Shared: b.shared,
 			Granted: r.step(), Event: int64(p.number), Lease: holders.LeaseOf(r.Time, a.deadline), Until: a.deadline,
+			Sole: b.sole,
 		},
-		Doubt: why,
+		Doubt: why, Loose: a.scored,
 	})
-	p.doubted[b.order] = doubt != ""
+	p.doubted[b.order], p.deadlines[b.order] = doubt != "", a.deadline
 	p.mayLast(r, l, b, a.deadline)
 	l.forget(r.Time)
 	l.beliefs = append(l.beliefs, b)
 	l.took[me.id()], l.restarted = true, ""
 	a.held = b
 	l.parts = append(l.parts, a)
+}
+
+// succeeds ends the beliefs of a client that takes the lock again: it believes in the new one from now on.
+func (p *prover) succeeds(r *request, l *lock, now *belief) {
+	for _, b := range l.pending(r.Time) {
+		over := b.ends > 0 && b.ends < r.Time
+		switch {
+		case b.kin(now.actor) != sameClient:
+		case over && (b.sole || b.token == now.token):
+			b.gone = true
+		case b.sole && l.told.As != lab.Semaphore && p.masters == 1:
+			p.givesUp(r, l, []author{{b, true, ""}}, nil)
+		}
+	}
 }
 
 // mostBeliefs is how many beliefs of a lock are kept that their clients have not given up.
@@ -110,15 +130,22 @@ func (p *prover) ends(r *request, l *lock, b *belief, how holders.End) {
 	case r.Client != 0:
 		e.By = r.step()
 		e.Thief = how == holders.EndStolen && (l.competes[who] || l.took[who])
+	case r.Event == lab.EventRestore:
+		e.By = holders.Step{Time: r.Time, Command: onRestore}
 	case l.restarted != "":
 		e.By = holders.Step{Time: r.Time, Command: onDisk + l.restarted}
 	}
+	p.manners[b.order] = p.mannerOf(r, l, b)
 	p.Ledger.Ended(p.master, l.Key, e)
 }
 
-// apart records that a deadline is another one than the holder asked for.
-func (p *prover) apart(l *lock, b *belief) {
+// apart records that a request gave a lock another deadline than its holder asked for.
+func (p *prover) apart(r *request, l *lock, b *belief) {
 	if b != nil {
+		b.cut = ""
+		if r.Client != 0 {
+			b.cut = who(r.actor(p.epoch)) + "'s " + r.verb() + " at " + Clock(r.Time)
+		}
 		p.Ledger.Apart(p.master, l.Key, b.order)
 	}
 }
@@ -140,13 +167,23 @@ func (p *prover) extends(r *request, l *lock, a author, until int64) {
 		a.sure, a.why = false, saying(r, l, doubtsReply)
 	}
 	if a.sure {
-		a.unknown, a.ends = false, until
+		a.unknown, a.ends, a.lease = false, until, holders.LeaseOf(r.Time, until)
+		p.deadlines[a.order] = until
 	}
 	p.Ledger.Extended(p.master, l.Key, holders.Renewal{
 		Order: a.order, Time: r.Time, Until: until, Sure: a.sure, Doubted: a.doubt != "", Why: holders.Doubt{Why: a.why,
 			Step: r.step()},
 	})
 	p.mayLast(r, l, a.belief, until)
+}
+
+// mayRenew records that the author of a request that deleted the lock may believe that it has renewed it.
+func (p *prover) mayRenew(r *request, l *lock, a author) {
+	if a.ends == 0 {
+		return
+	}
+	p.Ledger.Extended(p.master, l.Key, holders.Renewal{Order: a.order, Time: r.Time, Until: r.Time + a.lease,
+		Doubted: a.doubt != "", Why: holders.Doubt{Why: a.why, Step: r.step()}})
 }
 
 // mayLast handles an end that a client has computed from its own clock: if that clock is behind, the client believes in
@@ -160,6 +197,11 @@ func (p *prover) mayLast(r *request, l *lock, b *belief, until int64) {
 	if until == 0 || !own(until) && (until%1000 != 0 || !own(until/1000)) {
 		return
 	}
+	p.ownClock(r, l, b)
+}
+
+// ownClock records that a client counts a lease by its own clock.
+func (p *prover) ownClock(r *request, l *lock, b *belief) {
 	p.Ledger.Extended(p.master, l.Key, holders.Renewal{
 		Order: b.order, Time: r.Time, Doubted: b.doubt != "", Why: holders.Doubt{Why: saying(r, l, doubtsOwnClock),
 			Step: r.step()},
@@ -173,6 +215,7 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 		for i := range mine {
 			if mine[i].token != r.Reply {
 				mine[i].sure, mine[i].why = false, saying(r, l, doubtsShown)
+				p.givesUp(r, l, mine[i:i+1], nil)
 			}
 		}
 	}
@@ -181,45 +224,48 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 			mine[i].sure, mine[i].why = false, saying(r, l, doubtsField)
 		}
 	}
-	if entered && p.isLost(r) { // it counts otherwise from now on
-		for _, a := range mine {
+	for i := range mine { // its reply may tell that it is refused
+		if p.refused(r, l, *q) {
+			mine[i].sure, mine[i].why = false, saying(r, l, doubtsWriter)
+		}
+	}
+	for _, a := range mine { // it may count otherwise
+		if a.recount = a.recount || entered && p.isLost(r); entered && a.recount {
 			p.givesUp(r, l, []author{{a.belief, false, saying(r, l, doubtsReply)}}, nil)
 		}
 	}
 	if q.deadline > 0 && q.deadline <= r.Time {
 		return // the key is about to expire, and its holder means to renew it
 	}
-	if len(mine) == 0 && r.Name == "" && !entered {
+	if len(mine) == 0 && !entered {
 		for _, b := range l.pending(r.Time) {
-			if b.name == "" {
-				mine = append(mine, author{b, false, saying(r, l, doubtsAuthor)})
+			if b.name == "" || r.Name == "" {
+				mine = append(mine, author{b, false, saying(r, l, doubtsStranger)})
 			}
 		}
 	}
 	for _, a := range mine {
 		over := a.ends > 0 && r.Time > a.ends
 		switch kin := a.kin(r.actor(p.epoch)); {
+		case q.down:
 		case a.belief == q.held && p.takesAgain(r, a, kin):
 			p.joins(r, l, q, saying(r, l, doubtsTwice))
 		case a.belief == q.held && q.held.client == 0: // it was there when the log began
 			a.actor = r.actor(p.epoch)
 			p.extends(r, l, a, q.deadline)
+		case a.belief == q.held && over && p.Ledger.HasEnded(p.master, l.Key, a.order): // another client has kept the key
+			p.revive(r, l, a, q.deadline)
+			q.held = l.beliefs[len(l.beliefs)-1]
+			delete(p.renewed, q.held.order)
 		case a.belief == q.held || !over:
 			p.extends(r, l, a, q.deadline)
 		default:
 			p.revive(r, l, a, q.deadline)
 		}
 	}
-	a, is := whose(mine, q.held)
-	if !is {
-		p.apart(l, q.held)
-		if p.intrudes(r, l, q, mine) {
-			return
-		}
-	}
-	foreign := !is || !a.sure && q.held.client != 0 && a.kin(r.actor(p.epoch)) == noNames
-	if foreign && q.held != nil && !q.held.gone {
-		p.staysStrange(r, l)
+	if _, is := whose(mine, q.held); !is {
+		p.apart(r, l, q.held)
+		p.intrudes(r, l, q, mine)
 	}
 }
 
@@ -236,7 +282,7 @@ func (p *prover) takesAgain(r *request, a author, is kinship) bool {
 
 // revive records that a client whose lease is over has renewed the lock of another one: it believes in it again.
 func (p *prover) revive(r *request, l *lock, a author, until int64) {
-	b := &belief{actor: a.actor, token: a.token, ends: until, index: r.index, taken: a.taken, doubt: a.doubt}
+	b := &belief{actor: a.actor, token: a.token, ends: until, index: r.index, taken: a.taken, doubt: a.doubt, sole: a.sole}
 	var renews int64
 	if a.sure {
 		renews, a.gone = a.order, true
@@ -248,7 +294,7 @@ func (p *prover) revive(r *request, l *lock, a author, until int64) {
 	b.order, _, _ = p.Ledger.Granted(p.master, holders.Grant{
 		Holding: holders.Holding{
 			DB: l.DB, Key: l.Name, Token: a.token, Client: a.client, Name: a.name, Granted: r.step(), Event: int64(p.number),
-			Lease: holders.LeaseOf(r.Time, until), Until: until, Renews: renews,
+			Lease: holders.LeaseOf(r.Time, until), Until: until, Renews: renews, Sole: a.sole,
 		},
 		Doubt: doubt, Loose: true,
 	})
@@ -258,23 +304,22 @@ func (p *prover) revive(r *request, l *lock, a author, until int64) {
 
 // intrudes handles a script that shows the token of a holder and comes from another client: it believes in the lock,
 // too.
-func (p *prover) intrudes(r *request, l *lock, q *part, mine []author) bool {
-	if len(mine) > 0 || !r.isScript() || q.held == nil || r.around == nil || !slices.Contains(r.around.Cmd, q.token) {
-		return false
+func (p *prover) intrudes(r *request, l *lock, q *part, mine []author) {
+	if len(mine) == 0 && r.isScript() && q.held != nil && r.around != nil && slices.Contains(r.around.Cmd, q.token) {
+		p.joins(r, l, q, "")
 	}
-	p.joins(r, l, q, "")
-	return true
 }
 
 // joins records that a client believes in a lock that the key gives to another one.
 func (p *prover) joins(r *request, l *lock, q *part, doubt string) {
 	me := r.actor(p.epoch)
 	b := &belief{actor: me, token: q.token, ends: q.deadline, index: r.index, taken: r.step(), shared: q.held.shared,
-		unknown: doubt != "", doubt: doubt}
+		unknown: doubt != "", doubt: doubt, sole: p.sole[me.name]}
 	b.order, _, _ = p.Ledger.Granted(p.master, holders.Grant{
 		Holding: holders.Holding{
 			DB: l.DB, Key: l.Name, Token: q.token, Client: me.client, Name: me.name, Granted: r.step(), Hash: q.value != "",
 			Event: int64(p.number), Lease: holders.LeaseOf(r.Time, q.deadline), Until: q.deadline, Shared: b.shared,
+			Sole: b.sole,
 		},
 		Doubt: doubt, Loose: true,
 	})

@@ -36,6 +36,9 @@ func (p *prover) remove(r *request, l *lock, removed []part, c lab.Change) {
 				a.why = saying(r, l, doubtsAll)
 			}
 			p.ends(r, l, q.held, holders.EndUnclear)
+			if past {
+				p.mayRenew(r, l, a)
+			}
 			p.givesUp(r, l, []author{a}, nil)
 		case is && a.sure:
 			p.ends(r, l, q.held, holders.EndReleased)
@@ -52,6 +55,12 @@ func (p *prover) remove(r *request, l *lock, removed []part, c lab.Change) {
 		}
 	}
 	others := slices.DeleteFunc(mine, func(a author) bool { return slices.Contains(present, a.belief) })
+	for i := range others {
+		if past {
+			others[i].sure, others[i].why = false, saying(r, l, doubtsPast)
+			p.mayRenew(r, l, others[i])
+		}
+	}
 	if !past || lower(r.Cmd) != "set" {
 		p.givesUp(r, l, others, nil)
 	}
@@ -83,6 +92,10 @@ func (p *prover) replace(r *request, l *lock, old, now part) {
 	}
 	carries := slices.Contains(r.words, now.token)
 	to := p.waiter(r, l, now.token)
+	if p.refused(r, l, old) {
+		p.refuses(r, l, old, now)
+		return
+	}
 	switch {
 	case old.held == nil:
 	case is && now.deadline > 0 && now.deadline <= r.Time:
@@ -130,10 +143,20 @@ func (p *prover) replace(r *request, l *lock, old, now part) {
 	p.again(r, l, now, mine, doubt)
 }
 
+// refuses handles a client that replaces a token, and whose reply shows that it has not got the lock.
+func (p *prover) refuses(r *request, l *lock, old, now part) {
+	l.drop([]part{old})
+	if old.held != nil {
+		p.ends(r, l, old.held, holders.EndOverwritten)
+	}
+	l.parts = append(l.parts, now)
+	p.tried(r, l)
+}
+
 // rotates reports whether a holder that writes another token gives itself a new one.
 func (p *prover) rotates(r *request, l *lock, old part) bool {
 	shows := r.isScript() || r.has(3, "xx") || slices.Contains(r.words, old.token)
-	return shows || r.Name != "" && l.way != lower(r.Cmd)
+	return shows || p.sole[r.Name] && l.way != lower(r.Cmd)
 }
 
 // overwrites reports whether a client that replaces a token believes that it has the lock now.
@@ -152,12 +175,19 @@ func (p *prover) overwrites(r *request, l *lock, now part) bool {
 // again grants a lock to a client that may have held it before.
 func (p *prover) again(r *request, l *lock, now part, mine []author, doubt string) {
 	for _, a := range mine {
-		if a.token == now.token && a.sure {
-			a.gone = true
-			p.grant(r, l, now, nil, cmp.Or(doubt, a.doubt))
-			l.beliefs[len(l.beliefs)-1].taken = a.taken
+		if a.token != now.token || !a.sure {
+			continue
+		}
+		if a.ends == 0 || a.ends >= r.Time { // it has not noticed that another client wrote here
+			now.held = a.belief
+			l.parts = append(l.parts, now)
+			p.extends(r, l, a, now.deadline)
 			return
 		}
+		a.gone = true
+		p.grant(r, l, now, nil, cmp.Or(doubt, a.doubt))
+		l.beliefs[len(l.beliefs)-1].taken = a.taken
+		return
 	}
 	p.grant(r, l, now, nil, doubt)
 }
@@ -188,16 +218,26 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 			return
 		}
 	}
+	past := ""
 	if c.After.Type == "zset" && a.deadline <= r.Time {
-		a.deadline = c.After.Deadline // the score is the time of the grant
+		const near = 1000 // ms
+		if a.deadline > 0 && a.deadline < r.Time-near {
+			past = saying(r, l, doubtsClock)
+		}
+		a.deadline, a.scored = c.After.Deadline, false // the score is the time of the grant
 	}
 	if a.deadline > 0 && a.deadline <= r.Time {
 		p.wasOver(r, l)
 		l.parts = append(l.parts, a) // until it expires
 		return
 	}
-	doubt := p.doubtOf(r, l, c)
-	if !slices.Contains(r.words, a.token) {
+	if past == "" && p.looksLater(r, l, a.token) {
+		l.asking[r.Client] = append(l.asking[r.Client], a)
+		l.parts = append(l.parts, a)
+		return
+	}
+	doubt := cmp.Or(past, p.doubtOf(r, l, c))
+	if r.brings() {
 		for _, b := range l.pending(r.Time) {
 			if b.token != a.token || b.ends > 0 && r.Time > b.ends {
 				continue
@@ -227,7 +267,7 @@ func (p *prover) doubtOf(r *request, l *lock, c lab.Change) string {
 	name, me := lower(r.Cmd), r.actor(p.epoch).id()
 	stores := strings.HasSuffix(name, "store") || name == "bitop" || name == "sort" || strings.HasPrefix(name, "geo")
 	way := name
-	if r.isScript() {
+	if r.isScript() && !isCounter(c, r) {
 		way = "script"
 	}
 	switch result := answered(r.outer()); {
@@ -238,7 +278,7 @@ func (p *prover) doubtOf(r *request, l *lock, c lab.Change) string {
 		l.asked = true
 		return saying(r, l, doubtsScript)
 	case r.isScript():
-	case stores:
+	case stores, name == "append", name == "setrange": // a length tells nobody that it has a lock
 		return saying(r, l, doubtsWriter)
 	case tries(r), l.seenAbsent[me], r.Reply != "OK":
 	case l.told.As != lab.Unnamed:

@@ -12,6 +12,9 @@ import (
 // onDisk begins the step in which a server has started again and its disk does not have a lock.
 const onDisk = "the server started again with what was on disk: "
 
+// onRestore is the step in which older keys replaced a lock.
+const onRestore = "keys replaced by LAB SNAPSHOT RESTORE"
+
 const both = ": both believe that they hold it"
 
 // The fixes.
@@ -26,6 +29,14 @@ const (
 		"check a fencing token where the data is"
 	fixClock  = "let the server count the lease: PX and PEXPIRE with a number above 0, and no time of a client's clock"
 	fixShared = "give each try for the lock a random token of its own"
+	fixLate   = "release in a script that compares the token, and stop the work when the lease is over"
+	fixWaited = "release in a script that compares the token: a request may come late; " +
+		"check a fencing token where the data is"
+	fixAgain = "release in a script that compares the token: then a client may send it again"
+	fixFlush = "keep locks on a server whose keys nobody deletes all at once (ACL SETUSER app -flushall -flushdb)"
+	fixOlder = "keep a server that came back with older keys away for longer than the longest lease; " +
+		"check a fencing token where the data is"
+	fixCut = "let only its holder change the lease of a lock, in a script that compares the token"
 )
 
 // Explain says how the second holder of a lock got it: what happened to this key, with its times. The steps are the
@@ -54,7 +65,7 @@ func (p *Proof) Explain(o holders.Overlap) (why, fix string, steps []holders.Ste
 		if first.Token == second.Token {
 			return fmt.Sprintf("%s took %s at %s with the token of %s", b, key, at, a) + both, fixShared, steps
 		}
-		return fmt.Sprintf("%s took %s at %s while %s held it %s", b, key, at, a, until(first)) + both, fixCompare, steps
+		return fmt.Sprintf("%s took %s at %s while %s held it %s", b, key, at, a, p.until(first)) + both, fixCompare, steps
 	}
 	again := fmt.Sprintf("; %s took it at %s", b, at) + both
 	thief, verb, when := whoDid(first.EndedBy), verbOf(first.EndedBy), Clock(first.Ended)
@@ -64,26 +75,37 @@ func (p *Proof) Explain(o holders.Overlap) (why, fix string, steps []holders.Ste
 	}
 	switch first.End {
 	case holders.EndLost:
-		why, fix = fmt.Sprintf("the server lost %s at %s, and %s believed in it %s", key, when, a, until(first)), fixLoss
+		switch {
+		case first.EndedBy.Client != 0:
+			return fmt.Sprintf("%s's %s at %s deleted %s with all keys, and %s believed in it %s",
+				thief, verb, when, key, a, p.until(first)) + again, fixFlush, steps
+		case first.EndedBy.Command == onRestore:
+			return fmt.Sprintf("older keys came back at %s without %s, and %s believed in it %s",
+				when, key, a, p.until(first)) + again, fixOlder, steps
+		}
+		why, fix = fmt.Sprintf("the server lost %s at %s, and %s believed in it %s", key, when, a, p.until(first)), fixLoss
 	case holders.EndEvicted:
-		why = fmt.Sprintf("the server evicted %s for memory at %s, and %s believed in it %s", key, when, a, until(first))
+		why = fmt.Sprintf("the server evicted %s for memory at %s, and %s believed in it %s", key, when, a, p.until(first))
 		fix = fixEvict
 	case holders.EndExpired:
-		why, fix = fmt.Sprintf("%s expired at %s, and %s believed in it %s", key, when, a, until(first)), fixCompare
+		if m := p.manners[first.Order]; m.cut != "" {
+			return fmt.Sprintf("%s expired at %s after %s, and %s believed in it %s", key, when, m.cut, a, p.until(first)) +
+				again, fixCut, steps
+		}
+		why, fix = fmt.Sprintf("%s expired at %s, and %s believed in it %s", key, when, a, p.until(first)), fixCompare
 	case holders.EndOverwritten:
 		if thief == a {
 			why = fmt.Sprintf("%s's %s at %s deleted its own %s, because it set a time that was over", a, verb, when, key)
 			return why + again, fixClock, steps
 		}
 		why = fmt.Sprintf("%s's %s at %s replaced the token of %s in %s, in which %s believed %s",
-			thief, verb, when, a, key, a, until(first))
+			thief, verb, when, a, key, a, p.until(first))
 		fix = fixCompare
 		if first.EndedBy == second.Granted {
 			again = both
 		}
 	default:
-		why = fmt.Sprintf("%s's %s at %s took %s from %s, which believed in it %s", thief, verb, when, key, a, until(first))
-		fix = fixCompare
+		why, fix = p.taken(first, key)
 	}
 	return why + again, fix, steps
 }
@@ -108,11 +130,4 @@ func whoDid(s holders.Step) string { return cmp.Or(s.Name, "client "+strconv.For
 func verbOf(s holders.Step) string {
 	verb, _, _ := strings.Cut(s.Command, " ")
 	return strings.ToUpper(verb)
-}
-
-func until(v holders.Vote) string {
-	if v.Until == 0 {
-		return "without end"
-	}
-	return "until " + Clock(v.Until)
 }

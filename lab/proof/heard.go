@@ -17,11 +17,12 @@ func (p *prover) heard(r *request, l *lock) {
 		if !tries(r) {
 			p.gaveUpPerhaps(r, l, doubtsSent)
 		}
-	case p.renewsAlike(r, l):
+	case p.renewsAlike(r, l), p.looks(r, l):
 	case r.isScript(): // the script itself comes behind it
 	case name == "get" || name == "exists" || name == "hget" || name == "hexists":
 		l.seenAbsent[me.id()] = isNil(r.Entry) || r.Reply == "0"
 		p.learns(r, l)
+		p.findsOwn(r, l)
 		p.notices(r, l)
 	case tries(r) && r.Reply == "OK":
 		p.wasOver(r, l)
@@ -40,7 +41,7 @@ func (p *prover) heard(r *request, l *lock) {
 			}
 		}
 	case r.runs():
-		if answered(r.Entry) != yes {
+		if answered(r.Entry) != yes || r.lost() {
 			p.gaveUpPerhaps(r, l, doubtsScript)
 		}
 		p.tried(r, l)
@@ -89,11 +90,37 @@ func (p *prover) renewsAlike(r *request, l *lock) bool {
 // learns notes that a client has read its own token.
 func (p *prover) learns(r *request, l *lock) {
 	for _, b := range l.beliefs {
-		if b.unknown && b.doubt == "" && r.Reply == b.token && b.kin(r.actor(p.epoch)) != otherClient {
+		knows := l.has(b) && !r.lost() && r.Reply == b.token && b.kin(r.actor(p.epoch)) != otherClient
+		if knows && b.unknown && b.doubt == "" && p.usesLater(r, l, b) {
 			b.unknown, b.actor = false, r.actor(p.epoch)
 			p.Ledger.Learned(p.master, l.Key, b.order)
 		}
 	}
+}
+
+// findsOwn handles a client that reads the token that it has put into the lock although it was refused.
+func (p *prover) findsOwn(r *request, l *lock) {
+	for _, q := range l.parts {
+		if q.held == nil && q.token == r.Reply && p.uses[use{word{l.Key, q.token}, r.actor(p.epoch).id()}] &&
+			l.told.As != lab.Semaphore {
+			l.drop([]part{q})
+			p.grant(r, l, q, nil, saying(r, l, doubtsWriter))
+			return
+		}
+	}
+}
+
+// usesLater reports whether a client shows a token before it tries for the lock again.
+func (p *prover) usesLater(r *request, l *lock, b *belief) bool {
+	for i := r.index + 1; i < min(len(p.history.Entries), r.index+mostLooked); i++ {
+		e := p.request(i)
+		if e.Client == r.Client && len(e.Cmd) > 0 && e.By == "" && slices.Contains(e.Cmd, l.Name) {
+			if shown := slices.Contains(e.words, b.token); shown || tries(e) {
+				return shown && !tries(e)
+			}
+		}
+	}
+	return false
 }
 
 // tried notes a client that tried for a lock in vain.
@@ -116,11 +143,32 @@ func (p *prover) triesAgain(r *request, l *lock) {
 		again := kin == sameClient || kin == sameName || kin == noNames && b.epoch != p.epoch
 		over := b.ends > 0 && r.Time > b.ends
 		switch {
+		case again && !over && l.has(b) && p.abandons(r, l, b, kin):
+			p.givesUp(r, l, []author{{b, true, ""}}, nil)
+			l.leave(b)
 		case !again || over || l.has(b):
-		case p.masters == 1:
-			p.givesUp(r, l, []author{{b, false, saying(r, l, doubtsAgain)}}, nil)
+		case p.masters == 1: // a worker of its own knows that, unless it enters once more
+			sure := b.sole && kin == sameClient && !slices.Contains(r.words, b.token) && l.told.As != lab.Semaphore
+			p.givesUp(r, l, []author{{b, sure, saying(r, l, doubtsAgain)}}, nil)
 		case b.told: // it believes in the lock as long as it knows of a majority
 			p.Ledger.MayKnow(p.master, l.Key, b.order, holders.Doubt{Why: saying(r, l, doubtsAgain), Step: r.step()})
+		}
+	}
+}
+
+// abandons reports whether a worker that tries for a lock does not know, or has forgotten, that the key has its token.
+func (p *prover) abandons(r *request, l *lock, b *belief, is kinship) bool {
+	if !b.sole || is != sameClient || p.masters > 1 || l.told.As == lab.Semaphore || !p.taking[word{l.Key, r.way()}] {
+		return false
+	}
+	return !slices.Contains(r.words, b.token) || b.unknown && !r.lost() && r.Reply != b.token
+}
+
+// leave leaves the token of a belief in the key, and nobody believes in it.
+func (l *lock) leave(b *belief) {
+	for i := range l.parts {
+		if l.parts[i].held == b {
+			l.parts[i].held = nil
 		}
 	}
 }
@@ -148,7 +196,7 @@ func (p *prover) gaveUpPerhaps(r *request, l *lock, why doubt) {
 	}
 	found := p.ofTheirOwn(r, l)
 	for i := range found {
-		found[i].sure, found[i].why = false, saying(r, l, why)
+		found[i].sure, found[i].why, found[i].recount = false, saying(r, l, why), true
 	}
 	p.givesUp(r, l, found, nil)
 }

@@ -18,11 +18,12 @@ type lock struct {
 	beliefs []*belief // of those that have not given up
 	vain    []*belief // those that were given up by a request without a token that found nothing
 
-	restarted  string          // what a restart has found of the key on the disk, since it was granted
-	seenAbsent map[string]bool // clients that have read that the key is absent
-	competes   map[string]bool // clients that have tried for the lock in vain
-	took       map[string]bool // clients that have taken it
-	way        string          // how it was taken first
+	restarted  string           // what a restart has found of the key on the disk, since it was granted
+	asking     map[int64][]part // of a semaphore: what connections have added, before they look how many there are
+	seenAbsent map[string]bool  // clients that have read that the key is absent
+	competes   map[string]bool  // clients that have tried for the lock in vain
+	took       map[string]bool  // clients that have taken it
+	way        string           // how it was taken first
 
 	what    crowd // what the key seems to be, if it is no lock of one holder
 	asked   bool  // somebody took it in a way that tells whether it was free
@@ -31,7 +32,6 @@ type lock struct {
 	beside  bool // each change came from the holder of another lock
 	grows   bool // it is a counter, and only grew
 	unread  *Ruling
-	strange *Ruling // a client that is not its holder has changed its deadline
 }
 
 // crowd is a way in which a key has several holders, or none.
@@ -49,6 +49,8 @@ type part struct {
 	name, value, token string
 	deadline           int64
 	held               *belief // nil if nobody believes that it is its own
+	down               bool    // the change under way has lowered its count
+	scored             bool    // its deadline is its score, and the clock alone ends it
 }
 
 // belief is a client that believes that it holds a lock.
@@ -57,14 +59,18 @@ type belief struct {
 	token   string
 	order   int64 // in the ledger
 	ends    int64 // unix ms of the end that it asked for; 0 is never
+	lease   int64 // ms that it asked for
 	unknown bool
 	doubt   string // why its client may not believe in it, "" if it does
 	gone    bool
 	vain    bool // given up by a request without a token that found nothing
 	told    bool // a request with its token came when the key did not have it
 	shared  bool
-	index   int // of the entry that began it
-	before  int // the number of vain tries over its connection with other tokens
+	cut     string // what has given it another deadline
+	recount bool   // its client may know of less entries than the lock counts
+	sole    bool   // only one worker uses the name
+	index   int    // of the entry that began it
+	before  int    // the number of vain tries over its connection with other tokens
 	taken   holders.Step
 }
 
@@ -72,6 +78,8 @@ type belief struct {
 func (l *lock) partsOf(v *lab.Value) (all []part) {
 	switch {
 	case v == nil:
+		return nil
+	case v.Type == "string" && v.Text != "" && strings.Trim(v.Text, "\x00") == "": // bits, and none is set
 		return nil
 	case v.Type == "string":
 		return []part{{name: v.Text, token: v.Text, deadline: v.Deadline}}
@@ -82,7 +90,7 @@ func (l *lock) partsOf(v *lab.Value) (all []part) {
 			one.deadline = q.Deadline
 		}
 		if at := scoredTime(q.Value); v.Type == "zset" && at > 0 {
-			one.deadline = at
+			one.deadline, one.scored = at, true
 		}
 		if v.Type == "hash" {
 			switch _, err := strconv.ParseInt(q.Value, 10, 64); {
@@ -223,9 +231,10 @@ func (p *prover) keep(r *request, l *lock, c lab.Change, kept []part) {
 			continue
 		}
 		entered, field := q.value != k.value, k.deadline != c.After.Deadline
+		q.down = entered && countOf(k.value) < countOf(q.value)
 		q.value, q.deadline = k.value, k.deadline
 		if r.Client == 0 || c.Cause != lab.ByCommand {
-			p.apart(l, q.held)
+			p.apart(r, l, q.held)
 			continue
 		}
 		if !p.writesOver(r, l, q) {
@@ -234,15 +243,40 @@ func (p *prover) keep(r *request, l *lock, c lab.Change, kept []part) {
 	}
 }
 
+// lowers reports whether a change lowers the count of a holder.
+func lowers(c lab.Change) bool {
+	return c.Before != nil && c.After != nil && slices.ContainsFunc(c.After.Parts, func(q lab.Part) bool {
+		i := slices.IndexFunc(c.Before.Parts, func(b lab.Part) bool { return b.Name == q.Name })
+		return i >= 0 && countOf(q.Value) < countOf(c.Before.Parts[i].Value)
+	})
+}
+
+func countOf(value string) int {
+	n, _ := strconv.Atoi(value)
+	return n
+}
+
 // writesOver handles a client that writes the token that the key has, and is not its holder.
 func (p *prover) writesOver(r *request, l *lock, q *part) bool {
-	if r.isScript() || q.value != "" || !slices.Contains(r.words, q.token) || r.demands() || q.held == nil {
+	if q.value != "" || !slices.Contains(r.words, q.token) {
+		return false
+	}
+	if q.held == nil {
+		p.takesUp(r, l, q)
+		return true
+	}
+	if r.isScript() || r.demands() {
 		return false
 	}
 	if a, is := whose(p.authors(r, l, true), q.held); is && (a.sure || a.kin(r.actor(p.epoch)) != noNames) {
 		return false
 	}
 	now := *q
+	if p.refused(r, l, now) {
+		p.apart(r, l, q.held)
+		p.tried(r, l)
+		return true
+	}
 	l.drop([]part{now})
 	p.ends(r, l, now.held, holders.EndOverwritten)
 	doubt := ""
@@ -251,6 +285,19 @@ func (p *prover) writesOver(r *request, l *lock, q *part) bool {
 	}
 	p.grant(r, l, now, nil, doubt)
 	return true
+}
+
+// takesUp handles a client that writes or renews a token in which nobody believes: it was refused with it.
+func (p *prover) takesUp(r *request, l *lock, q *part) {
+	now, doubt := *q, ""
+	if l.told.As == lab.Semaphore || p.refused(r, l, now) {
+		return
+	}
+	if !p.isLost(r) {
+		doubt = saying(r, l, doubtsWriter)
+	}
+	l.drop([]part{now})
+	p.grant(r, l, now, nil, doubt)
 }
 
 // drop removes parts from the key.
@@ -299,75 +346,4 @@ func (p *prover) crowds(l *lock) {
 			l.what = several
 		}
 	}
-}
-
-// watches notes what the change says of the kind of the key.
-func (p *prover) watches(r *request, l *lock, c lab.Change) {
-	v := c.After
-	if v == nil {
-		v = c.Before
-	}
-	switch {
-	case v != nil && v.Type == "list" && l.told.As == lab.Semaphore:
-		l.what = queue
-	case v == nil || l.told.As != lab.Unnamed:
-	case v.Type == "list" && (l.way == "" || l.what == queue):
-		l.what = queue
-	case v.Type != "list" && v.Type != "string" && v.Type != "hash" && v.Type != "set" && v.Type != "zset":
-		l.what = other
-	}
-	l.beside = l.beside && p.isBeside(r, l, c)
-}
-
-// isBeside reports whether a change can be that of a key beside a lock: a counter that gives its holders numbers, or
-// a queue of those that wait.
-func (p *prover) isBeside(r *request, l *lock, c lab.Change) bool {
-	if c.Cause != lab.ByCommand {
-		return true
-	}
-	v := c.After
-	if v == nil {
-		v = c.Before
-	}
-	if v == nil || v.Type == "hash" || v.Type == "string" && (c.After == nil || !isCounter(c, r)) {
-		return false
-	}
-	me := r.actor(p.epoch).id()
-	for _, o := range p.all {
-		if o == l || o.what != "" {
-			continue
-		}
-		mine := slices.ContainsFunc(o.beliefs, func(b *belief) bool { return !b.gone && b.id() == me })
-		if v.Type == "string" && mine || r.isScript() && slices.Contains(r.words, o.Name) && v.Type != "string" {
-			return true
-		}
-	}
-	return v.Type == "string" && p.takesSoon(r)
-}
-
-// takesSoon reports whether the script or transaction around a command takes a lock behind it.
-func (p *prover) takesSoon(r *request) bool {
-	if r.By == "" {
-		return false
-	}
-	for i := r.index + 1; i < len(p.history.Entries); i++ {
-		e := &p.history.Entries[i]
-		if e.Client != r.Client || e.By != r.By {
-			return false
-		}
-		if slices.ContainsFunc(e.Changes, func(c lab.Change) bool {
-			return c.Before == nil && !isCounter(c,
-				&request{Entry: e})
-		}) {
-			return true
-		}
-	}
-	return false
-}
-
-// isCounter reports whether a command has counted: the number is not among its words.
-func isCounter(c lab.Change, r *request) bool {
-	name := lower(r.Cmd)
-	return c.After != nil && c.After.Type == "string" && (strings.HasPrefix(name, "incr") || strings.HasPrefix(name,
-		"decr"))
 }

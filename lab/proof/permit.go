@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/miniredisd/miniredisd/lab"
@@ -54,24 +55,111 @@ func (p *prover) countsPermits(r *request, l *lock, c lab.Change) {
 // givesBack ends the permit of a client that counts down. One that has none takes a vain try back.
 func (p *prover) givesBack(r *request, l *lock) {
 	me := r.actor(p.epoch)
-	for i := range l.parts {
-		b := l.parts[i].held
-		switch kin := b.kin(me); {
-		case b.gone || kin != sameClient && kin != sameName:
+	var mine *belief
+	for _, q := range l.parts {
+		if q.held == nil {
 			continue
-		case p.isLost(r):
-			p.givesUp(r, l, []author{{b, false, saying(r, l, doubtsReply)}}, nil)
-		default:
-			p.ends(r, l, b, holders.EndReleased)
-			b.gone = true
-			l.drop(l.parts[i : i+1 : i+1])
 		}
+		kin := q.held.kin(me)
+		if !q.held.gone && (kin == sameClient || kin == sameName) && (mine == nil || mine.unknown) {
+			mine = q.held
+		}
+	}
+	if mine != nil {
+		p.ends(r, l, mine, holders.EndReleased)
+		mine.gone = true
+		l.parts = slices.DeleteFunc(l.parts, func(q part) bool { return q.held == mine })
 		return
 	}
+	var perhaps []author
 	for _, b := range l.pending(r.Time) { // its permit was lost with the counter
-		if kin := b.kin(me); kin == sameClient || kin == sameName {
+		switch kin := b.kin(me); {
+		case kin == sameClient || kin == sameName:
 			p.givesUp(r, l, []author{{b, true, ""}}, nil)
 			return
+		case kin == noNames && p.isNew(r, b):
+			perhaps = append(perhaps, author{b, false, saying(r, l, doubtsAuthor)})
 		}
 	}
+	p.givesUp(r, l, perhaps, nil)
+}
+
+// A semaphore of separate commands has a token for each client: a client adds its token, looks how many there are, and
+// takes it back if there are too many. It believes in its permit once it has looked.
+
+// counting are the commands that show how many tokens there are, or how many are before one's own.
+func counting(name string) (is, before bool) {
+	switch name {
+	case "scard", "zcard", "llen", "hlen":
+		return true, false
+	case "zrank":
+		return true, true
+	}
+	return false, false
+}
+
+// looksLater reports whether a client that has added a token looks how many there are.
+func (p *prover) looksLater(r *request, l *lock, token string) bool {
+	if l.told.As != lab.Semaphore || r.isScript() {
+		return false
+	}
+	for i := r.index + 1; i < min(len(p.history.Entries), r.index+mostLooked); i++ {
+		e := &p.history.Entries[i]
+		if e.Client != r.Client || !slices.Contains(e.Cmd, l.Name) {
+			continue
+		}
+		is, before := counting(lower(e.Cmd))
+		if shown := slices.Contains(e.Cmd, token); shown || is && !before {
+			return is
+		}
+	}
+	return false
+}
+
+// looks handles a client that looks whether it may hold a semaphore, and reports whether r does so.
+func (p *prover) looks(r *request, l *lock) bool {
+	is, before := counting(lower(r.Cmd))
+	added := l.asking[r.Client]
+	at := slices.IndexFunc(added, func(q part) bool { return !before || slices.Contains(r.words, q.token) })
+	if !is || at < 0 || r.isScript() {
+		return false
+	}
+	q := added[at]
+	l.asking[r.Client] = slices.Delete(added, at, at+1)
+	n, err := strconv.Atoi(r.Reply)
+	if before {
+		n++
+	}
+	if n > l.told.Holders || err != nil {
+		p.tried(r, l)
+		return true
+	}
+	doubt := ""
+	switch {
+	case q.deadline > 0 && q.deadline <= r.Time:
+		doubt, q.deadline = saying(r, l, doubtsClock), 0
+	case !before && len(added) > 1: // several workers share the connection
+		doubt = saying(r, l, doubtsAuthor)
+	}
+	there := l.find(q.name)
+	now := int64(0) // the deadline of the key, which another client may have changed
+	if there != nil {
+		now = there.deadline
+		l.drop([]part{q})
+	}
+	p.triesAgain(r, l)
+	p.grant(r, l, q, nil, doubt)
+	b := l.beliefs[len(l.beliefs)-1]
+	if q.scored {
+		p.ownClock(r, l, b)
+	}
+	if there != nil && now != q.deadline {
+		l.find(q.name).deadline = now
+		p.apart(r, l, b)
+	}
+	if there == nil { // somebody has removed it by now
+		p.ends(r, l, b, holders.EndLost)
+		l.drop([]part{q})
+	}
+	return true
 }

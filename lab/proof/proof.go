@@ -31,10 +31,12 @@ type Proof struct {
 	At      []int // the entry of each order of the ledger, in the order of lab.InOrder
 	Rulings []Ruling
 
-	renewed map[int64]int64 // of a grant that renewed a lease that was over: the grant before
-	doubted map[int64]bool  // the grants whose clients may not believe in them
-	masters int
-	tables  map[holders.Key][][]holders.Holding // at the end
+	manners   map[int64]manner // how others ended a grant
+	deadlines map[int64]int64  // unix ms: of the keys; 0 is never
+	renewed   map[int64]int64  // of a grant that renewed a lease that was over: the grant before
+	doubted   map[int64]bool   // the grants whose clients may not believe in them
+	masters   int
+	tables    map[holders.Key][][]holders.Holding // at the end
 }
 
 // Doubted reports whether a client may not believe that it has a lock, although it knows what its command did.
@@ -85,8 +87,11 @@ type prover struct {
 	locks   map[holders.Key]*lock
 	all     []*lock // in the order in which they were seen
 	epoch   int     // how often the server has started again
+	moves   int64   // unix ms: to where the clock was moved last
 	uses    map[use]bool
 	takers  map[word][]string  // the clients that have tried for a lock with a token
+	sole    map[string]bool    // the names that one worker uses
+	taking  map[word]bool      // how each lock is taken, in the words of request.way
 	scripts map[string]*script // of all masters
 	tokens  map[word]bool      // those with which a client has tried for a lock, at any master
 }
@@ -124,14 +129,17 @@ func Prove(histories []lab.History, among func(key string) bool) *Proof {
 		masters = max(masters, h.Masters)
 	}
 	all := &Proof{Ledger: holders.NewLedger(masters, len(entries)+1), renewed: map[int64]int64{},
+		manners: map[int64]manner{}, deadlines: map[int64]int64{},
 		doubted: map[int64]bool{}, masters: masters}
 	scripts, tokens, provers := map[string]*script{}, map[word]bool{}, make([]*prover, len(histories))
 	for i, h := range histories {
 		provers[i] = &prover{
 			Proof: all, master: h.Master - 1, history: h, among: among, scripts: scripts,
 			tokens: tokens, locks: map[holders.Key]*lock{}, uses: map[use]bool{}, takers: map[word][]string{},
+			sole: map[string]bool{},
 		}
 		provers[i].foresee()
+		provers[i].meets()
 	}
 	for master := range masters {
 		if !slices.ContainsFunc(histories, func(h lab.History) bool { return h.Master == master+1 }) {
@@ -171,22 +179,27 @@ func (p *prover) foresee() {
 		}
 		for _, c := range e.Changes {
 			k := holders.Key{DB: c.DB, Name: c.Key}
-			s.frees, s.adds = s.frees || c.After == nil, s.adds || c.Before == nil
+			s.frees, s.adds = s.frees || c.After == nil || lowers(c), s.adds || c.Before == nil
 			s.writes = s.writes || c.After != nil
 			p.sends(k, r.words, who)
 			for _, token := range (&lock{}).added(c) {
-				p.takes(word{k, token}, who)
+				if c.After.Deadline == 0 || c.After.Deadline > e.Time+1 {
+					p.takes(word{k, token}, who)
+				}
 			}
 		}
 		k := holders.Key{DB: e.DB, Name: e.Key}
 		p.sends(k, r.words, who)
-		if tries(r) && len(e.Cmd) > 2 {
-			p.takes(word{k, e.Cmd[2]}, who)
+		if token := triesWith(r); token != "" {
+			p.takes(word{k, token}, who)
 		}
 	}
-	for i := range p.history.Entries { // the tries that a script refused
+	p.taking = p.ways()
+	for i := range p.history.Entries { // the tries that were refused, or that have found the same token
 		e := &p.history.Entries[i]
-		if r := p.request(i); len(e.Cmd) > 0 && r.By == "" && r.runs() && p.script(r).adds {
+		r := p.request(i)
+		adds := p.taking[word{holders.Key{DB: e.DB, Name: e.Key}, r.way()}] && !r.has(3, "xx")
+		if len(e.Cmd) > 0 && r.By == "" && (adds || r.runs() && p.script(r).adds) {
 			for _, text := range r.words {
 				if w := (word{holders.Key{DB: e.DB, Name: e.Key}, text}); len(p.takers[w]) > 0 {
 					p.takes(w, r.actor(0).id())
@@ -238,6 +251,7 @@ func (p *prover) read(i int) {
 	p.Ledger.At(e.Mono)
 	if e.Event == lab.EventClock {
 		p.Ledger.Moved(p.master, e.From, e.To, e.Together || p.masters == 1)
+		p.moves = e.To
 	} else {
 		p.Ledger.Passed(p.master, e.Time)
 	}
@@ -314,7 +328,8 @@ func (p *prover) changes(r *request, k holders.Key) bool {
 func (p *prover) lock(k holders.Key) *lock {
 	l := p.locks[k]
 	if l == nil {
-		l = &lock{Key: k, seenAbsent: map[string]bool{}, competes: map[string]bool{}, took: map[string]bool{}, beside: true}
+		l = &lock{Key: k, seenAbsent: map[string]bool{}, competes: map[string]bool{}, took: map[string]bool{}, beside: true,
+			asking: map[int64][]part{}}
 		for _, w := range p.history.Watched {
 			if w.As != lab.Unnamed && store.MatchPattern(w.Pattern, []byte(k.Name)) {
 				l.told = w

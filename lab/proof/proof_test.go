@@ -113,8 +113,8 @@ func TestWhatHappenedToAKeyDecides(t *testing.T) {
 			strings.Replace(next, "1200", "1600", 1), "safe"},
 		"expiry, after a stranger's EXPIRE": {
 			set + "1050 c PEXPIRE k 50 = 1 | k string ta@1500 > ta@1100\n1100 - expired | k string ta@1100 > -" + next,
-			"two-holders: k expired at 00:00:01.100, and a believed in it until 00:00:01.500; " +
-				"b took it at 00:00:01.200: both believe that they hold it"},
+			"two-holders: k expired at 00:00:01.100 after c's PEXPIRE at 00:00:01.050, and a believed in it " +
+				"until 00:00:01.500; b took it at 00:00:01.200: both believe that they hold it"},
 		"eviction": {set + "1100 - evicted | k string ta@1500 > -" + next,
 			"two-holders: the server evicted k for memory at 00:00:01.100, and a believed in it until 00:00:01.500; " +
 				"b took it at 00:00:01.200: both believe that they hold it"},
@@ -127,6 +127,17 @@ func TestWhatHappenedToAKeyDecides(t *testing.T) {
 		"a change is missing": {set + "1100 a APPEND k x = 3 | k string tz > tzx",
 			"undecided: a's APPEND at 00:00:01.100 changed a value of k that the log does not have; the judge cannot " +
 				"tell who held it"},
+		"a stranger appends to a key that is absent": {
+			"1000 c APPEND k x = 1 | k string - > x\n1100 d DEL k = 1 | k string x > -" + next,
+			"undecided: c's APPEND at 00:00:01.000 wrote k; the judge does not know whether c believes that it holds the lock"},
+		"another client's token in the reply": {
+			"1000 a SET k ta GET PX 500 = (nil) | k string - > ta@1500\n1100 b SET k tb GET PX 500 = ta | " +
+				"k string ta@1500 > tb@1600\n1600 - expired | k string tb@1600 > -", "safe"},
+		"a stranger keeps a lock alive": {set +
+			"1100 c PERSIST k = 1 | k string ta@1500 > ta\n1700 d GET k = ta", "safe"},
+		"a worker takes its lost lock again": {set + "1050 b SET k tb NX = (nil)\n1100 - evicted | k string ta@1500 > -\n" +
+			"1200 a SET k t2 NX = OK | k string - > t2\n1300 a DEL k = 1 | k string t2 > -" +
+			strings.Replace(next, "1200", "1400", 1), "safe"},
 		"nothing happened": {"1000 a GET k = (nil)", "safe"},
 	} {
 		require.Equal(t, test.says, says(prove(read(t, test.log)), "k"), name)

@@ -121,6 +121,21 @@ func tries(r *request) bool {
 	return r.has(3, "nx") && !r.demands() || strings.HasSuffix(lower(r.Cmd), "nx")
 }
 
+// triesWith returns the token with which a command takes a lock only if it is free, "" if it is no such command.
+func triesWith(r *request) string {
+	at := 2
+	switch name := lower(r.Cmd); {
+	case !tries(r) || name == "renamenx":
+		return ""
+	case name == "hsetnx" || name == "zadd":
+		at = len(r.Cmd) - 1
+	}
+	if at >= len(r.Cmd) {
+		return ""
+	}
+	return r.Cmd[at]
+}
+
 func (r *request) isScript() bool { return r.By != "" && r.By != exec }
 
 func (r *request) actor(epoch int) actor { return actor{r.Client, r.Name, epoch} }
@@ -205,6 +220,15 @@ func who(a actor) string {
 // isConstant reports whether the time of a command inside of a script is a constant of the script: then it is meant.
 func (r *request) isConstant() bool {
 	return r.isScript() && r.around != nil && len(r.Cmd) > 2 && !slices.Contains(r.around.Cmd, r.Cmd[2])
+}
+
+// brings reports whether a command puts a value into a key that is not among its words.
+func (r *request) brings() bool {
+	switch lower(r.Cmd) {
+	case "copy", "move", "rename", "renamenx", "restore", "restore-asking", "swapdb":
+		return true
+	}
+	return false
 }
 
 // isPast reports whether a request gives a key a time that is over: a TTL of 0 or less, or a moment before now.

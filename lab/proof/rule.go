@@ -39,7 +39,7 @@ func (l *lock) joins(o *lock) {
 	l.beside, l.grows = l.beside && o.beside, l.grows && o.grows
 	l.seen, l.asked = l.seen || o.seen, l.asked || o.asked
 	l.what = cmp.Or(l.what, o.what)
-	l.unread, l.strange = cmp.Or(l.unread, o.unread), cmp.Or(l.strange, o.strange)
+	l.unread = cmp.Or(l.unread, o.unread)
 }
 
 // rule adds the ruling on a key that the ledger alone does not decide.
@@ -72,8 +72,6 @@ func (p *Proof) rule(l *lock) {
 		p.notJudged(l, "has values that clients write without asking whether it is free",
 			fmt.Sprintf("take a lock with SET key token NX PX milliseconds, or say that it is one: LAB LOG WATCH %s AS "+
 				"MUTEX", l.Name))
-	case l.strange != nil && len(holders.Overlaps(p.table(l))) == 0:
-		p.Rulings = append(p.Rulings, *l.strange)
 	}
 }
 
@@ -109,9 +107,6 @@ func (p *Proof) permits(l *lock) {
 				break
 			}
 		}
-	}
-	if ruling.Is == Within && l.strange != nil {
-		ruling = *l.strange
 	}
 	for _, t := range table {
 		ruling.Grants += len(t)

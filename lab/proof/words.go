@@ -48,6 +48,8 @@ const (
 		"the judge does not know whether that is meant"
 	doubtsTwice doubt = "%s's %s at %s takes or renews %s with the token of its holder over another connection; " +
 		"the judge does not know whether both are one client"
+	doubtsMoved doubt = "%s's %s at %s was executed while the clock was being moved; " +
+		"the judge does not know when %[1]s learned that it took %[4]s"
 	doubtsValue doubt = "%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it"
 )
 
@@ -86,15 +88,5 @@ func (p *prover) leavesUnread(r *request, l *lock, why doubt) {
 			Steps: []holders.Step{p.step(r)}}
 	}
 }
-
-// staysStrange makes a key undecided that no two clients certainly held: nothing explains a change of its deadline.
-func (p *prover) staysStrange(r *request, l *lock) {
-	if l.strange == nil {
-		l.strange = &Ruling{Key: l.Key, Is: Unread, Why: saying(r, l, doubtsStranger), Fix: fixStranger,
-			Steps: []holders.Step{r.step()}}
-	}
-}
-
-const fixStranger = "let only its holder renew a lock, in a script that compares the token"
 
 const fixValue = "watch the key from before it is first written, and keep its value small"

@@ -1,12 +1,14 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
+	"github.com/miniredisd/miniredisd/lab/proof"
 )
 
 // A client that reads a key, finds nothing and sets it without NX believes that it has a lock. Two
@@ -117,6 +119,9 @@ func (e entry) findsNothing() bool {
 func (r *replay) questions(l holdings) []holders.Question {
 	all := holders.Questions(l.tables)
 	for i := range all {
+		if r.proof != nil {
+			all[i].Fix = cmp.Or(proof.Fix(all[i].Why), all[i].Fix)
+		}
 		for j := range all[i].Steps {
 			if len(l.tables) == 1 {
 				all[i].Steps[j].Master = r.masterOf(l) + 1

@@ -63,6 +63,9 @@ func proofs() []translation {
 		{"%s's %s at %s takes or renews %s with the token of its holder over another connection; " +
 			"the judge does not know whether both are one client",
 			"$1 在 $3 用 $2、持有者的令牌、经另一个连接取得或续期 $4；无法知道两者是不是同一个客户端"},
+		{"%s's %s at %s was executed while the clock was being moved; " +
+			"the judge does not know when %[1]s learned that it took %[4]s",
+			"$1 在 $3 的 $2 是在时钟正被拨动时执行的；无法知道 $1 何时得知自己取得了 $4"},
 		{"%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it",
 			"$1 在 $3 的 $2 改动了 $4 的值，而日志里没有这个值；看不出谁持有它"},
 		{"%d clients may have held %s at %s, and only %d may hold it; " +
@@ -83,6 +86,19 @@ func proofs() []translation {
 			"$1 在 $3 的 $2 给出的时间已经过去，删除了自己的 $4"},
 		{"%s's %s at %s replaced the token of %s in %s, in which %s believed %s",
 			"$1 在 $3 用 $2 替换了 $4 在 $5 里的令牌，而 $6 $7相信自己持有它"},
+		{"%s's %s of %s reached the server at %s, and took %s from %s, which believed in it %s",
+			"$1 在 $3 发出的 $2 到 $4 才执行，夺走了 $6 的 $5，而 $6 $7相信自己持有它"},
+		{"%s's %s at %s came again, because the first reply was lost, and took %s from %s, which believed in it %s",
+			"$1 因为前一个回复丢失，在 $3 又发了一次 $2，夺走了 $5 的 $4，而 $5 $6相信自己持有它"},
+		{"%s's %s at %s showed the token that %s has, too, and took %s, in which %[4]s believed %[6]s",
+			"$1 在 $3 的 $2 带着 $4 也在用的令牌，夺走了 $5，而 $4 $6相信自己持有它"},
+		{"%s's %s at %s came after its own lease, and took %s from %s, which believed in it %s",
+			"$1 自己的租约已经过去，它在 $3 的 $2 夺走了 $5 的 $4，而 $5 $6相信自己持有它"},
+		{"%s's %s at %s deleted %s with all keys, and %s believed in it %s",
+			"$1 在 $3 用 $2 把 $4 和所有键一起删除了，而 $5 $6相信自己持有它"},
+		{"older keys came back at %s without %s, and %s believed in it %s",
+			"在 $1 恢复了更旧的键，其中没有 $2，而 $3 $4相信自己持有它"},
+		{"%s expired at %s after %s, and %s believed in it %s", "$1 在 $3 之后于 $2 到期，而 $4 $5相信自己持有它"},
 		{"%s's %s at %s took %s from %s, which believed in it %s", "$1 在 $3 用 $2 夺走了 $5 的 $4，而 $5 $6相信自己持有它"},
 
 		// What is not judged.

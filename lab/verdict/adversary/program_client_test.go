@@ -288,7 +288,8 @@ func (c *actor) send(request []string) outcome {
 		}
 	}
 	is := c.exchange(request)
-	c.acted = is == granted || slices.ContainsFunc(mine, func(t trouble) bool { return t.action != "" })
+	reached := c.link.lives == c.world.lives.Load() // else the connection had ended, and the log does not have it
+	c.acted = is == granted || reached && slices.ContainsFunc(mine, func(t trouble) bool { return t.action != "" })
 	return is
 }
 
@@ -314,9 +315,10 @@ func (c *actor) exchange(request []string) outcome {
 
 // link is a connection of one client, or of all of them.
 type link struct {
-	conn *respclient.Conn
-	id   string        // of the connection
-	turn chan struct{} // full while a client waits for its reply
+	conn  *respclient.Conn
+	id    string        // of the connection
+	lives int64         // of the server when it began
+	turn  chan struct{} // full while a client waits for its reply
 }
 
 func newLink() *link { return &link{turn: make(chan struct{}, 1)} }
@@ -330,7 +332,7 @@ func (c *actor) connected() bool {
 	if err != nil {
 		return false
 	}
-	c.link.conn = respclient.New(conn, 512)
+	c.link.conn, c.link.lives = respclient.New(conn, 512), c.world.lives.Load()
 	name := map[string]string{ownName: word(c.number), oneName: "app", oneLink: "app"}[c.world.names]
 	if name != "" && c.exchange([]string{"CLIENT", "SETNAME", name}) == unknown {
 		return false

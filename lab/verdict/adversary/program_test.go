@@ -79,13 +79,13 @@ func (g grammar) draw(seed uint64) program {
 	if dice.IntN(4) == 0 {
 		p.watched = "*"
 	}
-	if dice.IntN(4) == 0 {
+	if dice.IntN(8) == 0 { // workers of one lock seldom share a connection or a name
 		p.names = oneOf(dice, noName, oneName, oneLink, noPool)
 	}
 	if dice.IntN(4) == 0 {
 		p.tokens = oneOf(dice, "own", "one")
 	}
-	if p.way.name == "Redisson's script" || p.way.name == "Redisson's script, twice" {
+	if strings.HasPrefix(p.way.name, "Redisson's") { // it makes the token of the client and its thread
 		p.tokens = "own"
 	}
 	lease := oneOf(dice, time.Second, 5*time.Second, 30*time.Second)
@@ -193,9 +193,13 @@ func drawEvent(dice *rand.Rand, lease time.Duration) event {
 		e.kind, e.do = "eviction", []string{"CONFIG SET maxmemory-policy allkeys-random maxmemory 1", "PUBLISH x y",
 			"CONFIG SET maxmemory 0 maxmemory-policy noeviction"}
 	default:
-		command := oneOf(dice, append(plants(), "DEL {k}", "FLUSHALL", "UNLINK {k}", "PEXPIRE {k} 300", "PEXPIRE {k} 90000",
+		all := []string{"DEL {k}", "FLUSHALL", "UNLINK {k}", "PEXPIRE {k} 300", "PEXPIRE {k} 90000",
 			"PERSIST {k}", "RENAME {k} trash", "EXPIRE {k} 1 LT", "SWAPDB 0 1", "MOVE {k} 2", "SINTERSTORE {k} none",
-			"SORT none STORE {k}", "GETDEL {k}", "GET {k}", `EVAL "return redis.call('DEL',KEYS[1])" 1 {k}`)...)
+			"SORT none STORE {k}", "GETDEL {k}", "GET {k}", `EVAL "return redis.call('DEL',KEYS[1])" 1 {k}`}
+		if dice.IntN(2) == 0 { // a stranger deletes a lock more often than it writes a value of its own
+			all = append(all, plants()...)
+		}
+		command := oneOf(dice, all...)
 		e.kind, e.do = "stranger's "+strings.Fields(command)[0], []string{"SET other y", command}
 	}
 	return e
@@ -227,4 +231,15 @@ func (p *program) holes() (all []string) {
 // plants are commands by which a stranger puts a value into the lock, as clients take it.
 func plants() []string {
 	return []string{"COPY other {k} REPLACE", "SET {k} foreign", "RENAME other {k}", "APPEND {k} x"}
+}
+
+// steps returns the requests that the clients send.
+func (p program) steps() []string {
+	all := slices.Concat(p.way.take, p.way.read)
+	for _, c := range p.clients {
+		if all = append(all, c.release.steps...); c.renew != nil {
+			all = append(all, c.renew.steps...)
+		}
+	}
+	return all
 }

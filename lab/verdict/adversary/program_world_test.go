@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,6 +27,7 @@ type world struct {
 	srv   *miniredistest.Server
 	begin time.Time
 	ended sync.WaitGroup
+	lives atomic.Int64 // of the server
 
 	mu    sync.Mutex    // guards the rest
 	shift time.Duration // that LAB CLOCK has added
@@ -114,6 +116,9 @@ func (c *actor) does(command string) {
 		c.world.mu.Unlock()
 		c.world.do(command)
 	case words[0] == "LAB" || words[0] == "CONFIG":
+		if words[1] == "CRASH" {
+			c.world.lives.Add(1)
+		}
 		c.world.do(command)
 	default:
 		if c.ask(command) == unknown { // the connection had ended

@@ -1,0 +1,108 @@
+package proof
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
+
+// A name is one worker's, as far as the log shows, if other names try for the same lock, if its connections follow one
+// another, and if it never goes back to a token that it used before. A name that several workers share soon shows
+// otherwise.
+
+// naming is what the log shows of the use of a name.
+type naming struct {
+	connections []int64
+	newest      map[holders.Key]string // token
+	older       map[word]bool
+	mixed       bool // several clients certainly use it
+}
+
+// meets finds the names that one worker uses.
+func (p *prover) meets() {
+	all := map[string]*naming{}
+	rivals := map[holders.Key]map[string]bool{} // names of those that have tried for a lock
+	for i := range p.history.Entries {
+		e := &p.history.Entries[i]
+		if e.Client == 0 || e.Name == "" || len(e.Cmd) == 0 {
+			continue
+		}
+		n := all[e.Name]
+		if n == nil {
+			n = &naming{newest: map[holders.Key]string{}, older: map[word]bool{}}
+			all[e.Name] = n
+		}
+		n.uses(e.Client)
+		k := holders.Key{DB: e.DB, Name: e.Key}
+		for _, text := range e.Cmd[1:] {
+			if w := (word{k, text}); slices.Contains(p.takers[w], e.Name) {
+				n.shows(w)
+			}
+		}
+		if p.taking[word{k, p.request(i).way()}] {
+			if rivals[k] == nil {
+				rivals[k] = map[string]bool{}
+			}
+			rivals[k][e.Name] = true
+		}
+	}
+	for _, names := range rivals {
+		for name := range names {
+			if len(names) > 1 && !all[name].mixed {
+				p.sole[name] = true
+			}
+		}
+	}
+}
+
+// ways returns how each lock was taken, in the words of way.
+func (p *prover) ways() map[word]bool {
+	all := map[word]bool{}
+	for i := range p.history.Entries {
+		for _, c := range p.history.Entries[i].Changes {
+			if c.Before == nil && c.Cause == lab.ByCommand {
+				all[word{holders.Key{DB: c.DB, Name: c.Key}, p.request(i).way()}] = true
+			}
+		}
+	}
+	return all
+}
+
+// way names how a request may take a lock: its command, or its script.
+func (r *request) way() string {
+	name := lower(r.Cmd)
+	if name == "set" && r.has(3, "get") && !r.has(3, "nx") {
+		name = "set get"
+	}
+	return cmp.Or(r.script(), name)
+}
+
+// refused reports whether a client that takes locks in a way that shows the old value has read a token there: another
+// one has the lock, although its own token is there now.
+func (p *prover) refused(r *request, l *lock, old part) bool {
+	way := r.way()
+	reads := way == "getset" || way == "set get" && !r.has(3, "xx")
+	return reads && p.taking[word{l.Key, way}] && !r.isScript() && !r.lost() && r.Reply == old.token &&
+		!holders.IsNumber(old.token)
+}
+
+func (n *naming) uses(client int64) {
+	switch i := slices.Index(n.connections, client); {
+	case i < 0:
+		n.connections = append(n.connections, client)
+	case i < len(n.connections)-1:
+		n.mixed = true
+	}
+}
+
+func (n *naming) shows(w word) {
+	last := n.newest[w.Key]
+	if last == w.text {
+		return
+	}
+	n.mixed = n.mixed || n.older[w]
+	n.older[word{w.Key, last}] = true
+	n.newest[w.Key] = w.text
+}
