@@ -84,7 +84,7 @@ func TestAChangedMarkNamesItsCell(t *testing.T) {
 	}}
 	err := p.check(t.Context(), options{seed: 1})
 	require.EqualError(t, err, "by-hand 1.0 has changed:\n"+
-		"  error-busy at a 3 DEL: before noticed, now left behind\n"+
+		"  error-busy at a 3 DEL: before noticed, now left behind: lock:o is free again when its lease ends\n"+
 		"  reply-lost at a 1 SETNX: before fine, now broken\n"+
 		"  silent at b 1 SET: before fine, now not tried: there is no such request")
 }
