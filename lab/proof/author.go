@@ -148,7 +148,7 @@ func (r *request) demands() bool {
 // settled leaves the authors sure only if they are one client.
 func settled(r *request, l *lock, found []author) []author {
 	for i := 1; i < len(found); i++ {
-		one := holders.LooksRandom(found[0].token) || found[0].kin(found[i].actor) == sameClient
+		one := holders.LooksRandom(found[0].token) || found[0].sole && found[0].kin(found[i].actor) == sameClient
 		if found[0].token == found[i].token && one {
 			continue
 		}

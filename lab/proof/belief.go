@@ -17,7 +17,8 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 		me = *to
 	}
 	b := &belief{actor: me, token: a.token, ends: a.deadline, index: r.index, taken: r.step(), recount: p.isLost(r),
-		lease: holders.LeaseOf(r.Time, a.deadline)}
+		looked: l.seenAbsent[me.id()],
+		lease:  holders.LeaseOf(r.Time, a.deadline)}
 	if doubt == "" && r.Time < p.moves {
 		doubt = saying(r, l, doubtsMoved)
 	}
@@ -54,7 +55,7 @@ func (p *prover) succeeds(r *request, l *lock, now *belief) {
 		over := b.ends > 0 && b.ends < r.Time
 		switch {
 		case b.kin(now.actor) != sameClient:
-		case over && (b.sole || b.token == now.token):
+		case over && b.sole:
 			b.gone = true
 		case b.sole && l.told.As != lab.Semaphore && p.masters == 1:
 			p.givesUp(r, l, []author{{b, true, ""}}, nil)
@@ -135,7 +136,9 @@ func (p *prover) ends(r *request, l *lock, b *belief, how holders.End) {
 	case l.restarted != "":
 		e.By = holders.Step{Time: r.Time, Command: onDisk + l.restarted}
 	}
-	p.manners[b.order] = p.mannerOf(r, l, b)
+	if how == holders.EndStolen || how == holders.EndExpired {
+		p.manners[b.order] = p.mannerOf(r, l, b)
+	}
 	p.Ledger.Ended(p.master, l.Key, e)
 }
 

@@ -101,16 +101,21 @@ func (p *prover) learns(r *request, l *lock) {
 // findsOwn handles a client that reads the token that it has put into the lock although it was refused.
 func (p *prover) findsOwn(r *request, l *lock) {
 	for _, q := range l.parts {
-		if q.held == nil && q.token == r.Reply && p.uses[use{word{l.Key, q.token}, r.actor(p.epoch).id()}] &&
-			l.told.As != lab.Semaphore {
+		me := r.actor(p.epoch)
+		own := p.uses[use{word{l.Key, q.token}, me.id()}] || q.was != nil && q.was.kin(me) != otherClient
+		if own && q.held == nil && q.token == r.Reply && l.told.As != lab.Semaphore {
 			l.drop([]part{q})
-			p.grant(r, l, q, nil, saying(r, l, doubtsWriter))
+			doubt := saying(r, l, doubtsWriter)
+			if q.was != nil && !q.was.looked { // it has asked whether its lost request took the lock
+				doubt = ""
+			}
+			p.grant(r, l, q, nil, doubt)
 			return
 		}
 	}
 }
 
-// usesLater reports whether a client shows a token before it tries for the lock again.
+// usesLater reports whether a client that has read its token means to use it: it does not try for the lock next.
 func (p *prover) usesLater(r *request, l *lock, b *belief) bool {
 	for i := r.index + 1; i < min(len(p.history.Entries), r.index+mostLooked); i++ {
 		e := p.request(i)
@@ -120,7 +125,7 @@ func (p *prover) usesLater(r *request, l *lock, b *belief) bool {
 			}
 		}
 	}
-	return false
+	return !b.looked // else it reads the key before each try
 }
 
 // tried notes a client that tried for a lock in vain.
@@ -168,7 +173,7 @@ func (p *prover) abandons(r *request, l *lock, b *belief, is kinship) bool {
 func (l *lock) leave(b *belief) {
 	for i := range l.parts {
 		if l.parts[i].held == b {
-			l.parts[i].held = nil
+			l.parts[i].held, l.parts[i].was = nil, b
 		}
 	}
 }

@@ -49,6 +49,7 @@ type part struct {
 	name, value, token string
 	deadline           int64
 	held               *belief // nil if nobody believes that it is its own
+	was                *belief // that its client has given up, although the token is here
 	down               bool    // the change under way has lowered its count
 	scored             bool    // its deadline is its score, and the clock alone ends it
 }
@@ -66,6 +67,7 @@ type belief struct {
 	vain    bool // given up by a request without a token that found nothing
 	told    bool // a request with its token came when the key did not have it
 	shared  bool
+	looked  bool   // it read the key before it took the lock
 	cut     string // what has given it another deadline
 	recount bool   // its client may know of less entries than the lock counts
 	sole    bool   // only one worker uses the name

@@ -47,7 +47,7 @@ func (r *replay) operations(tables [][]holders.Holding, broken bool) []operation
 	terms := holders.Terms(tables)
 	for _, t := range terms {
 		key = Lock{t.DB, t.Key}
-		if slices.ContainsFunc(terms, t.IsInside) {
+		if t.Shared && slices.ContainsFunc(terms, t.IsInside) { // of readers alone: each looks at all terms
 			continue // the write lock stands for both
 		}
 		if t.Votes[0].Unconfirmed {

@@ -196,7 +196,7 @@ func drawEvent(dice *rand.Rand, lease time.Duration) event {
 		all := []string{"DEL {k}", "FLUSHALL", "UNLINK {k}", "PEXPIRE {k} 300", "PEXPIRE {k} 90000",
 			"PERSIST {k}", "RENAME {k} trash", "EXPIRE {k} 1 LT", "SWAPDB 0 1", "MOVE {k} 2", "SINTERSTORE {k} none",
 			"SORT none STORE {k}", "GETDEL {k}", "GET {k}", `EVAL "return redis.call('DEL',KEYS[1])" 1 {k}`}
-		if dice.IntN(2) == 0 { // a stranger deletes a lock more often than it writes a value of its own
+		if dice.IntN(3) == 0 { // a stranger deletes a lock more often than it writes a value of its own
 			all = append(all, plants()...)
 		}
 		command := oneOf(dice, all...)
