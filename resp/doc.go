@@ -39,7 +39,8 @@
 // # The client's side
 //
 // [AppendRequest] encodes a request, and [ReadReply] reads a reply. MIGRATE, the tools and the tests use them.
-// Package internal/respclient adds the socket.
+// Package internal/respclient adds the socket. A [Cutter] only finds where replies end: a program that passes them on
+// needs no values.
 //
 // # Who may use it
 //
@@ -55,6 +56,6 @@
 //
 // redcon has a reader and a writer as well. The fuzz tests compare this package with redcon, and the
 // benchmarks measure it beside redcon. The server does not use redcon: its reader panics on
-// `*1\r\n$-2\r\n`, has no limits and starts over after each read. Streamed strings and aggregates of
-// RESP3 are left out. Redis neither sends nor accepts them.
+// `*1\r\n$-2\r\n`, has no limits and starts over after each read. Redis neither sends nor accepts
+// the streamed strings and aggregates of RESP3. Only a Cutter knows them.
 package resp
