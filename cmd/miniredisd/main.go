@@ -20,6 +20,7 @@
 //	explore_stdio.go  explore --stdio, for tests that another process runs
 //	health.go         the subcommand health
 //	cli.go            the subcommand redis-cli, for health checks
+//	proxy.go          the subcommand proxy
 //	verdict.go        the subcommand verdict: judges histories
 //	doctor.go         the subcommand doctor: mistakes in histories
 //	check.go          the subcommand check: files of Redis, whole or damaged; check_report.go, check_fix.go
@@ -147,6 +148,7 @@ func subcommands() []subcommand {
 		{"health", "[URL]", "ask whether the server at URL answers (redis://127.0.0.1:6379)",
 			"A URL begins with redis:// or rediss://. Exit codes: 0 it answers, 1 it does not.\n", health},
 		{"help", "[SUBCOMMAND]", "explain the program, or a subcommand; first-test is the way to a first test", "", help},
+		{"proxy", "--upstream HOST:PORT...", "stand between clients and another server", proxyUsage, runProxy},
 		{"redis-cli", "[OPTION...] COMMAND...", "send a command and print the reply, as a health check does",
 			cliUsage, redisCLI},
 		{"verdict", "HISTORY...", "judge the locks in a history, and draw those that are broken",

@@ -190,6 +190,7 @@ func root(e ast.Expr) *ast.Ident {
 func starters() map[string]string {
 	return map[string]string{
 		"cmd/miniredisd.listen":                 "reads the answers of explore --stdio",
+		"cmd/miniredisd.runProxy":               "waits for a signal and posts Stop",
 		"cmd/miniredisd.serve":                  "waits for signals and posts Stop",
 		"cmd/miniredisd.serveHTTP":              "net/http, for lab-http and watch",
 		"miniredistest.start":                   "runs the masters of a test",

@@ -36,6 +36,7 @@ func translated() []page {
 		{"docs/replicas-of-this-server.md", "docs/zh/replicas-of-this-server.md"},
 		{"docs/replica-of-redis.md", "docs/zh/replica-of-redis.md"},
 		{"docs/way-out.md", "docs/zh/way-out.md"},
+		{"docs/proxy.md", "docs/zh/proxy.md"},
 		{"docs/instructors.md", "docs/zh/instructors.md"},
 		{"docs/lab/README.md", "docs/zh/lab/README.md"},
 		{"docs/lab/first-test.md", "docs/zh/lab/first-test.md"},

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/respclient"
+)
+
+func TestAProxyServesUntilASignalEndsIt(t *testing.T) {
+	server := start(t, "miniredisd", "", "--port", "0", "--save", "")
+	upstream := fmt.Sprintf("127.0.0.1:%d", server.port())
+	p := start(t, "miniredisd", "", "proxy", "--port", "0", "--upstream", upstream)
+	line := p.waitFor("leads to " + upstream)
+	var port int
+	_, err := fmt.Sscanf(line[strings.Index(line, "port "):], "port %d", &port)
+	require.NoError(t, err)
+	c, err := respclient.Dial(fmt.Sprintf("127.0.0.1:%d", port))
+	require.NoError(t, err)
+	defer c.Close()
+	v, err := c.Do("ECHO", "hello")
+	require.NoError(t, err)
+	require.Equal(t, "hello", v.Str)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, 0, p.exit())
+}
+
+func TestAProxyRefusesWrongArguments(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                   "--upstream HOST:PORT is missing",
+		"--upstream":         "flag needs an argument",
+		"--upstraem a:1":     "Did you mean --upstream?",
+		"--upstream a:1 b:1": "'b:1' is no option",
+		"--port 65535 --upstream a:1 --upstream b:1": "2 ports from --port 65535 on",
+		"--upstream 127.0.0.1":                       "'127.0.0.1' is no address",
+	} {
+		p := start(t, "miniredisd", "", append([]string{"proxy"}, strings.Fields(args)...)...)
+		require.NotZero(t, p.exit(), args)
+		require.Contains(t, p.errs.String(), want, args)
+	}
+}

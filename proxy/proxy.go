@@ -1,0 +1,213 @@
+// Package proxy stands between clients and a server that speaks RESP, such as redis-server or valkey-server. What a
+// client sends goes to the server unchanged, and what the server sends goes to the client unchanged.
+//
+//	client              pair                          upstream
+//	  │  requests   ┌──────────────────────────────┐     │
+//	  ├────────────>│ way: read, resp.Parser, write ├────>│
+//	  │             │                              │     │
+//	  │<────────────┤ write, resp.Cutter, read :way │<────┤
+//	  │   replies   └──────────────────────────────┘     │
+//
+// A client and its connection to the upstream are a pair. SELECT, AUTH, MULTI, SUBSCRIBE and scripts are an affair of
+// the two: the proxy keeps no keys and executes nothing. It finds where requests and replies end, so it knows what goes
+// past. A reply that is none ends the pair.
+//
+// # Memory
+//
+// A way that cannot write does not read. So the slower side sets the pace, and a way holds at most a chunk that it
+// could not write, and the front of a request. As long as the other side takes all bytes, they lie in one buffer that
+// all pairs share. A value of 1 GB passes through the same 64 KB.
+//
+// # Ends
+//
+// Each side sees of the other what it would see without the proxy. The end of a client's requests goes to the upstream
+// once these are sent, and the replies still come. A connection that the upstream resets is a reset for the client. A
+// client whose upstream cannot be reached gets a reset at once: it cannot be refused any more.
+//
+// # Who may call it
+//
+// One goroutine runs the loop (package reactor) and everything here. Only Stop may be called by others.
+//
+// Redis has no proxy. Its Cluster proxy was a program of its own, which spread the requests of a client over nodes.
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/internal/clock"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// Config says what a Proxy connects.
+type Config struct {
+	Bind      string   // the address on which it listens, without a port
+	Port      int      // the port that leads to the first upstream; the next ones count up. 0 means free ports
+	Upstreams []string // host:port of each server
+
+	Multiplexer string // how the loop waits: see reactor.New
+
+	Log func(level byte, format string, args ...any) // writes a line; the level is one of rlog
+}
+
+// Proxy connects the clients of some ports with one upstream for each port.
+type Proxy struct {
+	loop      *reactor.Loop
+	log       func(level byte, format string, args ...any)
+	upstreams []*upstream
+	closing   []*pair // ended in this pass; their descriptors are open until its end, so that nobody gets their numbers
+
+	scratch []byte     // what a way reads
+	batch   resp.Batch // the requests in it
+	spare   [][]byte   // buffers that no way needs
+}
+
+// New resolves the names of the upstreams and listens. The error names the address that is wrong or taken.
+func New(cfg Config) (*Proxy, error) {
+	clock := clock.New()
+	loop, err := reactor.New(cfg.Multiplexer, clock.Mono)
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{loop: loop, log: cfg.Log, scratch: make([]byte, mostHeld)}
+	for i, name := range cfg.Upstreams {
+		port := cfg.Port
+		if port != 0 {
+			port += i
+		}
+		if err = p.listen(cfg.Bind, port, name); err != nil {
+			p.close()
+			return nil, err
+		}
+	}
+	loop.BeforeSleep(func() time.Duration {
+		p.free()
+		return -1
+	})
+	return p, nil
+}
+
+// listen opens the port of an upstream.
+func (p *Proxy) listen(bind string, port int, name string) error {
+	at, err := net.ResolveTCPAddr("tcp", name)
+	if err != nil {
+		return fmt.Errorf("the upstream '%s' is no address: %w", name, err)
+	}
+	if at.IP == nil || at.Port == 0 {
+		return fmt.Errorf("the upstream '%s' is no address: expected host:port", name)
+	}
+	u := &upstream{p: p, name: name, pairs: map[*pair]struct{}{}}
+	u.family, u.at = sockaddr(at.AddrPort())
+	here, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(bind, strconv.Itoa(port)))
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", bind, err)
+	}
+	if u.listener, err = listenAt(here.AddrPort()); err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", here, err)
+	}
+	p.upstreams = append(p.upstreams, u)
+	return p.loop.Watch(u.listener, reactor.Readable, u.accept)
+}
+
+// Ports returns the ports on which the proxy listens, in the order of the upstreams.
+func (p *Proxy) Ports() (ports []int) {
+	for _, u := range p.upstreams {
+		ports = append(ports, portOf(u.listener))
+	}
+	return ports
+}
+
+// Dedicated tells the proxy that its process does nothing else. Call it before Run.
+func (p *Proxy) Dedicated() { p.loop.Dedicated() }
+
+// Run serves until Stop. The error means that the multiplexer has failed.
+func (p *Proxy) Run() error {
+	defer p.close()
+	return p.loop.Run()
+}
+
+// Stop ends Run: all connections end. Any goroutine may call it.
+func (p *Proxy) Stop() { p.loop.Post(p.loop.Stop) }
+
+// close closes all that is open.
+func (p *Proxy) close() {
+	for _, u := range p.upstreams {
+		_ = unix.Close(u.listener)
+		for each := range u.pairs {
+			each.end(fin)
+		}
+	}
+	p.free()
+	p.loop.Close()
+}
+
+// free closes the descriptors of the pairs that have ended.
+func (p *Proxy) free() {
+	for i, each := range p.closing {
+		each.free()
+		p.closing[i] = nil
+	}
+	p.closing = p.closing[:0]
+}
+
+// upstream is a server, and the port that leads to it.
+type upstream struct {
+	p        *Proxy
+	name     string // as it was given
+	family   int
+	at       unix.Sockaddr
+	listener int
+	pairs    map[*pair]struct{}
+	trouble  string // what the log has said last, "" if the upstream has answered since
+}
+
+// accept takes the connections that wait, a bounded number in each pass.
+func (u *upstream) accept() {
+	for range 100 {
+		fd, err := acceptFrom(u.listener)
+		switch {
+		case err == nil:
+			u.p.join(u, fd)
+		case errors.Is(err, unix.EAGAIN):
+			return
+		case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED):
+			u.pause(err)
+			return
+		}
+	}
+}
+
+// pause stops listening for a moment. Without a free descriptor the listener would stay readable, and the loop would
+// spin.
+func (u *upstream) pause(err error) {
+	u.p.log('#', "Accepting client connection: %v", err)
+	u.p.loop.Unwatch(u.listener, reactor.Readable)
+	u.p.loop.After(100*time.Millisecond, func() time.Duration {
+		if err := u.p.loop.Watch(u.listener, reactor.Readable, u.accept); err != nil {
+			u.p.log('#', "Accepting client connection: %v", err)
+		}
+		return 0
+	})
+}
+
+// fails logs what is wrong with the upstream, once until it answers again.
+func (u *upstream) fails(trouble string) {
+	if u.trouble != trouble {
+		u.trouble = trouble
+		u.p.log('#', "Upstream %s %s", u.name, trouble)
+	}
+}
+
+// works logs that the upstream answers again.
+func (u *upstream) works() {
+	if u.trouble != "" {
+		u.trouble = ""
+		u.p.log('*', "Upstream %s answers again", u.name)
+	}
+}
