@@ -77,6 +77,27 @@ type Rule struct {
 	census Census // of the clients that match, if there is an Order
 }
 
+// OutcomeOf says what the client sees of a request. r is the rule that changes the reply, nil for none.
+func OutcomeOf(r *Rule, reply []byte, ran bool) Outcome {
+	if !ran {
+		return NotExecuted
+	}
+	if r != nil {
+		switch r.Action {
+		case DropReply, ResetAfter, Silent, ErrorAfter:
+			return ReplyLost
+		case DelayReply:
+			return ReplyLate
+		case Cut:
+			return ReplyCut
+		}
+	}
+	if len(reply) > 0 && reply[0] == '-' {
+		return Failed
+	}
+	return Executed
+}
+
 // Words returns the arguments of LAB FAULT ADD that make this rule.
 func (r *Rule) Words() []string {
 	words := []string{r.Name}

@@ -156,7 +156,7 @@ func (l *State) logHidden(sess *command.Session, cmd *command.Command, args [][]
 		return
 	}
 	e := l.newEntry(nil, lab.EventCommand)
-	e.Key, e.DB, e.Outcome, e.Changes = changes[0].Key, sess.DB, outcome(nil, reply, true), changes
+	e.Key, e.DB, e.Outcome, e.Changes = changes[0].Key, sess.DB, lab.OutcomeOf(nil, reply, true), changes
 	if sess.Master {
 		e.Event = lab.EventApplied
 		e.Offset++ // the place moves when this unit of the stream is executed: see Propagation.Effect

@@ -7,6 +7,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/labreply"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -94,21 +95,7 @@ func (l *State) checkRule(c *command.Call, r *lab.Rule) error {
 }
 
 func (l *State) faultList(c *command.Call, _ [][]byte) error {
-	c.Array(len(l.plan.Rules))
-	for _, r := range l.plan.Rules {
-		held := len(l.parkedBy(r.Name))
-		c.Map(5)
-		c.BulkString("name")
-		c.BulkString(r.Name)
-		c.BulkString("rule")
-		c.BulkString(lab.Printable(lab.Line(r.Words()[1:])))
-		c.BulkString("matched")
-		c.Int(r.Matched)
-		c.BulkString("fired")
-		c.Int(r.Fired)
-		c.BulkString("held")
-		c.Int(int64(held))
-	}
+	labreply.Rules(c.Writer, l.plan.Rules, func(rule string) int { return len(l.parkedBy(rule)) })
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/labreply"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
@@ -232,15 +233,6 @@ func (l *State) unpark(rule string, n int) {
 
 // writeParked writes a parked client as a reply.
 func writeParked(c *server.Client, w *resp.Writer) {
-	w.Map(5)
-	w.BulkString("client")
-	w.Int(c.Sess.ID)
-	w.BulkString("name")
-	w.BulkString(c.Sess.Name)
-	w.BulkString("rule")
-	w.BulkString(Of(c).Fault.Rule.Name)
-	w.BulkString("cmd")
-	w.BulkString(lab.Line(Of(c).Fault.words))
-	w.BulkString("key")
-	w.BulkString(Of(c).Fault.key)
+	f := Of(c).Fault
+	labreply.Held(w, c.Sess.ID, c.Sess.Name, f.Rule.Name, f.words, f.key)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/labreply"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -27,13 +28,13 @@ func logRows() []command.Row {
 }
 
 func (l *State) logAll(c *command.Call, _ [][]byte) error {
-	writeEntries(c.Writer, l.history.All())
+	labreply.Entries(c.Writer, l.history.All())
 	return nil
 }
 
 func (l *State) logNewest(c *command.Call, _ [][]byte) error {
 	n, _ := ascii.ParseInt(c.Args[2])
-	writeEntries(c.Writer, l.history.Newest(int(min(n, lab.MaxMillis))))
+	labreply.Entries(c.Writer, l.history.Newest(int(min(n, lab.MaxMillis))))
 	return nil
 }
 
@@ -101,41 +102,6 @@ func (l *State) logUnwatch(c *command.Call, args [][]byte) error {
 	}
 	c.OK()
 	return nil
-}
-
-// writeEntries leaves out the fields that differ between two runs of a test.
-func writeEntries(w *resp.Writer, entries []lab.Entry) {
-	w.Array(len(entries))
-	for i := range entries {
-		e := &entries[i]
-		fields := 11
-		if len(e.Changes) > 0 {
-			fields++
-		}
-		w.Map(fields)
-		num := func(field string, n int64) {
-			w.BulkString(field)
-			w.Int(n)
-		}
-		str := func(field, text string) {
-			w.BulkString(field)
-			w.BulkString(text)
-		}
-		num("seq", e.Seq)
-		num("time", e.Time)
-		num("client", e.Client)
-		str("name", e.Name)
-		str("event", e.Event)
-		str("cmd", lab.Line(e.Cmd))
-		str("key", e.Key)
-		num("db", int64(e.DB))
-		str("by", e.By)
-		str("outcome", string(e.Outcome))
-		str("reply", e.Reply)
-		if len(e.Changes) > 0 {
-			str("changes", e.ChangesText())
-		}
-	}
 }
 
 // logEvent adds an entry about the lab itself.

@@ -32,7 +32,7 @@ func (l *State) Answered(
 	}
 	refused := !ran && len(reply) > 0 && reply[0] == '-'
 	if ran || refused {
-		l.doctorSees(sess, cmd, args, reply, "", ran, outcome(l.ruleOf(sess), reply, ran).Unknown())
+		l.doctorSees(sess, cmd, args, reply, "", ran, lab.OutcomeOf(l.ruleOf(sess), reply, ran).Unknown())
 	}
 	c := l.Clients.Order[sess.Index]
 	switch {
@@ -47,7 +47,7 @@ func (l *State) Answered(
 func (l *State) logFired(c *server.Client, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool) {
 	r, reply := Of(c).Fault.Rule, w.Buf[mark:]
 	e := l.newEntry(&c.Sess, r.Name)
-	e.Key, e.Outcome = Of(c).Fault.key, outcome(r, reply, ran)
+	e.Key, e.Outcome = Of(c).Fault.key, lab.OutcomeOf(r, reply, ran)
 	l.describe(&e, cmd, args, reply)
 	e.Changes = l.changed(lab.ByCommand)
 	l.history.Add(e)
@@ -84,7 +84,7 @@ func (l *State) logWatched(
 		return
 	}
 	e := l.newEntry(sess, lab.EventCommand)
-	e.Key, e.By, e.Outcome, e.Changes = printable(key), by, outcome(nil, reply, ran), changes
+	e.Key, e.By, e.Outcome, e.Changes = printable(key), by, lab.OutcomeOf(nil, reply, ran), changes
 	if key == nil && cmd.Flags&command.AllKeys == 0 && len(changes) > 0 {
 		e.Key = changes[0].Key
 	}
@@ -183,27 +183,6 @@ func (l *State) ruleOf(sess *command.Session) *lab.Rule {
 		return f.Rule
 	}
 	return nil
-}
-
-// outcome says what the client sees of a request. r is the rule that changes the reply, nil for none.
-func outcome(r *lab.Rule, reply []byte, ran bool) lab.Outcome {
-	if !ran {
-		return lab.NotExecuted
-	}
-	if r != nil {
-		switch r.Action {
-		case lab.DropReply, lab.ResetAfter, lab.Silent, lab.ErrorAfter:
-			return lab.ReplyLost
-		case lab.DelayReply:
-			return lab.ReplyLate
-		case lab.Cut:
-			return lab.ReplyCut
-		}
-	}
-	if len(reply) > 0 && reply[0] == '-' {
-		return lab.Failed
-	}
-	return lab.Executed
 }
 
 // newEntry makes an entry with the time and the client.
