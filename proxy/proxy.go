@@ -12,6 +12,13 @@
 // the two: the proxy keeps no keys and executes nothing. It finds where requests and replies end, so it knows what goes
 // past. A reply that is none ends the pair.
 //
+// # LAB
+//
+// A client that sends LAB talks to the proxy, which has rules and a log for each upstream (package lab). While there
+// are rules, each request is decided on before it is sent (gate), and a reply that a rule strikes is found by its
+// number (deliver). Both are in fault.go. session.go has what the proxy knows of a client, table.go where the keys of a
+// command are, lab.go and hold.go the subcommands.
+//
 // # Memory
 //
 // A way that cannot write does not read. So the slower side sets the pace, and a way holds at most a chunk that it
@@ -41,6 +48,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/internal/clock"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -53,6 +61,11 @@ type Config struct {
 
 	Multiplexer string // how the loop waits: see reactor.New
 
+	Seed uint64 // of the dice of rules with PROB
+
+	// Match reports whether s matches a glob as in KEYS. The rules of LAB ask it.
+	Match func(pattern string, s []byte) bool
+
 	Log func(level byte, format string, args ...any) // writes a line; the level is one of rlog
 }
 
@@ -61,6 +74,7 @@ type Proxy struct {
 	loop      *reactor.Loop
 	log       func(level byte, format string, args ...any)
 	upstreams []*upstream
+	ready     []*way  // they have to look again at what they hold
 	closing   []*pair // ended in this pass; their descriptors are open until its end, so that nobody gets their numbers
 
 	scratch []byte     // what a way reads
@@ -81,12 +95,13 @@ func New(cfg Config) (*Proxy, error) {
 		if port != 0 {
 			port += i
 		}
-		if err = p.listen(cfg.Bind, port, name); err != nil {
+		if err = p.listen(cfg, port, name); err != nil {
 			p.close()
 			return nil, err
 		}
 	}
 	loop.BeforeSleep(func() time.Duration {
+		p.goOn()
 		p.free()
 		return -1
 	})
@@ -94,7 +109,7 @@ func New(cfg Config) (*Proxy, error) {
 }
 
 // listen opens the port of an upstream.
-func (p *Proxy) listen(bind string, port int, name string) error {
+func (p *Proxy) listen(cfg Config, port int, name string) error {
 	at, err := net.ResolveTCPAddr("tcp", name)
 	if err != nil {
 		return fmt.Errorf("the upstream '%s' is no address: %w", name, err)
@@ -103,10 +118,13 @@ func (p *Proxy) listen(bind string, port int, name string) error {
 		return fmt.Errorf("the upstream '%s' is no address: expected host:port", name)
 	}
 	u := &upstream{p: p, name: name, pairs: map[*pair]struct{}{}}
+	u.lab = labState{
+		p: p, plan: lab.NewPlan(cfg.Seed, cfg.Match), log: lab.NewLog(cfg.Match), scripts: map[string]string{},
+	}
 	u.family, u.at = sockaddr(at.AddrPort())
-	here, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(bind, strconv.Itoa(port)))
+	here, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(cfg.Bind, strconv.Itoa(port)))
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", bind, err)
+		return fmt.Errorf("cannot listen on %s: %w", cfg.Bind, err)
 	}
 	if u.listener, err = listenAt(here.AddrPort()); err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", here, err)
@@ -147,6 +165,16 @@ func (p *Proxy) close() {
 	p.loop.Close()
 }
 
+// goOn lets ways go on that have waited.
+func (p *Proxy) goOn() {
+	for i := 0; i < len(p.ready); i++ {
+		w := p.ready[i]
+		w.listed, p.ready[i] = false, nil
+		w.again()
+	}
+	p.ready = p.ready[:0]
+}
+
 // free closes the descriptors of the pairs that have ended.
 func (p *Proxy) free() {
 	for i, each := range p.closing {
@@ -164,6 +192,7 @@ type upstream struct {
 	at       unix.Sockaddr
 	listener int
 	pairs    map[*pair]struct{}
+	lab      labState
 	trouble  string // what the log has said last, "" if the upstream has answered since
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/miniredistest"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
 )
 
 // running is a proxy in front of one upstream, and its log.
@@ -35,7 +36,7 @@ func start(t *testing.T, upstreams ...string) *running {
 	r := &running{t: t}
 	var err error
 	r.proxy, err = New(Config{Bind: "127.0.0.1", Upstreams: upstreams, Multiplexer: config.Default().Multiplexer,
-		Log: r.log})
+		Match: store.MatchPattern, Seed: 1, Log: r.log})
 	require.NoError(t, err)
 	ended := make(chan error)
 	go func() { ended <- r.proxy.Run() }()

@@ -84,7 +84,15 @@ func socketError(fd int) error {
 }
 
 func closeSocket(fd int, how ending) {
-	if how == reset {
+	switch how {
+	case drained: // the kernel would send a reset if bytes were left
+		var waste [4096]byte
+		for range 1024 {
+			if n, err := unix.Read(fd, waste[:]); n <= 0 || err != nil {
+				break
+			}
+		}
+	case reset:
 		_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 	}
 	_ = unix.Close(fd)

@@ -3,17 +3,19 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 const (
 	// chunk is how many bytes a way reads at once. It does so once in a pass, so that all pairs get their turn.
 	chunk = 64 << 10
 
-	// mostHeld is how many bytes a way can hold: what it has read in addition to the front of a request.
+	// mostHeld is how many bytes a way reads into: a chunk, and the front of a request before it.
 	mostHeld = longestFront + chunk
 
 	// mostSpare bounds the buffers of this size that wait for use.
@@ -25,20 +27,20 @@ const (
 //	held   . . . . . . . . . . . . . . .
 //	             sent ^     done ^
 //
-// held[:sent] are written, and held[:done] are whole requests. What both have behind them is dropped. So a request is
-// sent while it arrives, and yet read whole.
+// held[:sent] are written, and held[:done] need not be looked at any more. What both have behind them is dropped. So a
+// request is sent while it arrives, and yet read whole. A shy way sends nothing behind done.
 type way struct {
 	c        *pair
 	from, to int // descriptors
 	held     []byte
 	sent     int
 	done     int
-	full     bool // the other side takes no more: nothing is read until it does
-	over     bool // nothing more will be read
-	lost     bool // the sender has reset the connection
+	shy      bool
+	full     bool   // the other side takes no more: nothing is read until it does
+	over     bool   // nothing more will be read
+	ends     ending // once it is over: how the connection ends
+	listed   bool   // in Proxy.ready
 }
-
-func (w *way) watch() error { return w.c.p.loop.Watch(w.from, reactor.Readable, w.read) }
 
 // isRequests reports whether w leads to the upstream.
 func (w *way) isRequests() bool { return w == &w.c.requests }
@@ -52,9 +54,12 @@ func (w *way) read() {
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
 		return
 	case err != nil:
-		w.lost = true
+		w.ends = reset
 		w.stop()
 	case n == 0:
+		if !w.isRequests() && w.c.cutter.Inside() != 0 && !w.c.raw {
+			w.c.up.fails("has ended a connection inside a reply")
+		}
 		w.stop()
 	default:
 		w.pass(buf[:front+n])
@@ -65,28 +70,175 @@ func (w *way) read() {
 // stop ends the reading.
 func (w *way) stop() {
 	w.over = true
-	w.c.p.loop.Unwatch(w.from, reactor.Readable)
+	w.rewatch()
+}
+
+// rewatch watches what w has to know of the sender: bytes that it may read, or the end of a client that waits.
+func (w *way) rewatch() {
+	if w.c.ended {
+		return
+	}
+	loop, stopped := w.c.p.loop, len(w.c.waiting) > 0
+	if w.isRequests() {
+		stopped = w.c.isStopped()
+	}
+	var err error
+	switch watched := loop.Watched(w.from); {
+	case w.over || w.full || stopped:
+		loop.Unwatch(w.from, reactor.Readable)
+	case watched&reactor.Readable == 0:
+		err = loop.Watch(w.from, reactor.Readable, w.read)
+	}
+	switch watched := loop.Watched(w.from); {
+	case !w.isRequests() || w.over || w.c.parked == nil && !w.c.last:
+		loop.Unwatch(w.from, reactor.HangUp)
+	case watched&reactor.HangUp == 0 && err == nil:
+		err = loop.Watch(w.from, reactor.HangUp, func() { w.c.end(fin) })
+	}
+	if err != nil {
+		w.c.end(reset)
+	}
 }
 
 // pass looks at the bytes that have come, and writes them. buf has the held ones before them.
 func (w *way) pass(buf []byte) {
 	if w.isRequests() {
-		w.done = w.c.cutRequests(buf, w.done)
-	} else if n, err := w.c.cutReplies(buf); err != nil {
-		w.c.up.fails(fmt.Sprintf("has sent what is no reply: %v", err))
-		w.lost = true
-		w.stop()
-		buf, w.done = buf[:n], n
+		buf = w.passRequests(buf)
 	} else {
-		w.done = n
+		buf = w.passReplies(buf)
 	}
 	w.write(buf)
+	w.rewatch()
+}
+
+// again looks at bytes that had to wait.
+func (w *way) again() {
+	if w.c.ended {
+		return
+	}
+	buf := w.held
+	w.held = nil
+	if w.isRequests() {
+		buf = w.passRequests(buf)
+	} else {
+		waiting := w.c.waiting
+		w.c.waiting = nil
+		buf = append(slices.Clone(buf[w.sent:]), w.deliver(waiting)...)
+		w.sent, w.done = 0, len(buf)
+	}
+	w.write(buf)
+	w.rewatch()
+	w.finish()
+}
+
+// passRequests finds the requests in buf, and decides on each if there are rules. It returns what is to be sent or
+// held.
+func (w *way) passRequests(buf []byte) []byte {
+	c, b := w.c, &w.c.p.batch
+	for w.shy = false; w.done < len(buf); {
+		switch {
+		case c.isStopped():
+			w.shy = true
+			return buf
+		case c.unparsed:
+			w.done = len(buf)
+			continue
+		case c.inLarge:
+			n, kind, err := c.large.Cut(buf[w.done:])
+			w.done += n
+			c.inLarge, c.unparsed = kind == 0 && err == nil, err != nil
+			c.unpaired = c.unpaired || c.unparsed
+			continue
+		}
+		b.Reset()
+		n, err := c.parser.Parse(buf[w.done:], b)
+		buf = w.passBatch(buf, b, n)
+		switch front := buf[w.done:]; {
+		case c.isStopped():
+		case err != nil:
+			c.unparsed, c.unpaired = true, true // the upstream says so to the client
+		case len(front) > longestFront:
+			c.asked++
+			c.inLarge, c.large, c.parser = true, resp.Cutter{}, newParser()
+		default:
+			w.shy = len(front) > 0 && w.sent <= w.done && !c.unpaired &&
+				(c.up.lab.plan.OnRequests() || mayBecomeLab(front))
+			return buf
+		}
+	}
+	return buf
+}
+
+// passBatch passes the whole requests of a batch on, which are n bytes of buf behind done. It returns the new buf.
+func (w *way) passBatch(buf []byte, b *resp.Batch, n int) []byte {
+	c, start, gone := w.c, w.done, 0
+	gated := c.isGated(b)
+	if gated && w.sent > w.done { // the upstream has the front of the first one
+		start, gone = w.done+firstEnd(buf[w.done:]), 1
+	}
+	if !gated || start < w.sent {
+		start, gone = w.done+n, b.Len()
+	}
+	for i := range gone {
+		c.raw = c.track(b.Args(i)) || c.raw
+	}
+	if gone == b.Len() {
+		w.done += n
+		return buf
+	}
+	out, rest := c.gateAll(b, gone)
+	buf = slices.Concat(buf[w.sent:start], out, rest, buf[w.done+n:])
+	w.sent, w.done = 0, start-w.sent+len(out)
+	c.parser = newParser()
+	return buf
+}
+
+// passReplies finds the replies in buf. It returns what the client gets.
+func (w *way) passReplies(buf []byte) []byte {
+	c := w.c
+	if len(c.due) > 0 || c.silent {
+		buf = w.deliver(buf)
+	} else if n, err := c.cutReplies(buf); err != nil {
+		w.refuse(err)
+		buf = buf[:n]
+	}
+	w.done = len(buf)
+	return buf
+}
+
+// deliver is pair.deliver. What has to wait is kept.
+func (w *way) deliver(in []byte) []byte {
+	out, rest, err := w.c.deliver(in)
+	if err != nil {
+		w.refuse(err)
+	}
+	w.c.waiting = slices.Clone(rest)
+	return out
+}
+
+// refuse ends a connection on which the upstream has sent what is no reply.
+func (w *way) refuse(err error) {
+	w.c.up.fails(fmt.Sprintf("has sent what is no reply: %v", err))
+	w.ends = reset
+	w.stop()
+}
+
+// later calls again when the handlers of this pass have run.
+func (w *way) later() {
+	if !w.listed {
+		w.listed = true
+		w.c.p.ready = append(w.c.p.ready, w)
+	}
 }
 
 // write writes what is not yet written, and keeps the rest.
 func (w *way) write(buf []byte) {
-	for w.sent < len(buf) {
-		n, err := unix.Write(w.to, buf[w.sent:])
+	limit := len(buf)
+	if w.shy {
+		limit = w.done
+	}
+	for w.sent < limit {
+		n, err := unix.Write(w.to, buf[w.sent:limit])
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
@@ -101,8 +253,8 @@ func (w *way) write(buf []byte) {
 	}
 	drop := min(w.sent, w.done)
 	w.keep(buf[drop:])
+	w.wait(w.sent < limit)
 	w.sent, w.done = w.sent-drop, w.done-drop
-	w.wait(w.sent < len(w.held))
 }
 
 // keep holds the rest of the bytes.
@@ -123,21 +275,12 @@ func (w *way) wait(full bool) {
 		return
 	}
 	w.full = full
-	loop := w.c.p.loop
-	var err error
-	switch {
-	case full:
-		loop.Unwatch(w.from, reactor.Readable)
-		err = loop.Watch(w.to, reactor.Writable, w.flush)
-	default:
+	if loop := w.c.p.loop; !full {
 		loop.Unwatch(w.to, reactor.Writable)
-		if !w.over {
-			err = w.watch()
-		}
-	}
-	if err != nil {
+	} else if err := loop.Watch(w.to, reactor.Writable, w.flush); err != nil {
 		w.c.end(reset)
 	}
+	w.rewatch()
 }
 
 // flush writes what is held, when the other side takes bytes again.
@@ -151,22 +294,12 @@ func (w *way) finish() {
 	switch {
 	case !w.over || w.full || w.c.ended:
 	case !w.isRequests():
-		if !w.lost && w.c.cutter.Inside() && !w.c.raw {
-			w.c.up.fails("has ended a connection inside a reply")
-		}
-		w.c.end(w.ending())
-	case w.lost:
+		w.c.end(w.ends)
+	case w.ends == reset:
 		w.c.end(reset)
-	default:
+	case !w.c.last:
 		_ = unix.Shutdown(w.to, unix.SHUT_WR)
 	}
-}
-
-func (w *way) ending() ending {
-	if w.lost {
-		return reset
-	}
-	return fin
 }
 
 // broken runs when a side is gone that is to get bytes. An upstream that is gone may have said why, and the client is
@@ -178,8 +311,9 @@ func (w *way) broken() {
 	}
 	w.release()
 	w.sent, w.done = 0, 0
-	w.stop()
+	w.over = true
 	w.wait(false)
+	w.rewatch()
 }
 
 // release gives the buffer back.
@@ -193,13 +327,13 @@ func (w *way) release() {
 // buffer returns an empty buffer with room for n bytes. A short front of a request gets no more than it needs: many
 // clients may never send the rest.
 func (p *Proxy) buffer(n int) []byte {
-	if last := len(p.spare) - 1; n > longestFront && last >= 0 {
+	if last := len(p.spare) - 1; n > longestFront && n <= mostHeld && last >= 0 {
 		b := p.spare[last]
 		p.spare = p.spare[:last]
 		return b
 	}
 	if n > longestFront {
-		n = mostHeld
+		n = max(n, mostHeld)
 	}
 	return make([]byte, 0, n)
 }

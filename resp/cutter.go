@@ -73,8 +73,9 @@ func (c *Cutter) Cut(buf []byte) (n int, kind byte, err error) {
 	return n, 0, nil
 }
 
-// Inside reports whether a reply has arrived in part.
-func (c *Cutter) Inside() bool { return c.kind != 0 }
+// Inside returns the first byte of a reply that has arrived in part, 0 between two replies. It is '|' while only an
+// attribute has come.
+func (c *Cutter) Inside() byte { return c.kind }
 
 // step takes some bytes, at least one. ends reports whether an element without missing elements ends there.
 func (c *Cutter) step(buf []byte) (took int, ends bool, err error) {

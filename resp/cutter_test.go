@@ -27,7 +27,7 @@ func cuts(wire []byte, first, more int) (found []cut, inside bool, err error) {
 			n, kind, err := c.Cut(piece)
 			at += n
 			if err != nil {
-				return found, c.Inside(), err
+				return found, c.Inside() != 0, err
 			}
 			if kind != 0 {
 				found = append(found, cut{at, kind})
@@ -36,7 +36,7 @@ func cuts(wire []byte, first, more int) (found []cut, inside bool, err error) {
 			piece = piece[n:]
 		}
 	}
-	return found, c.Inside(), nil
+	return found, c.Inside() != 0, nil
 }
 
 // replyStreams are streams of replies, each with the kinds of its replies.

@@ -15,13 +15,16 @@ import (
 	"github.com/miniredisd/miniredisd/internal/rlog"
 	"github.com/miniredisd/miniredisd/proxy"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/store"
 )
 
-const proxyUsage = `Clients of --port talk to the upstream, and nothing is changed on the way.
+const proxyUsage = `Clients of --port talk to the upstream. A client that sends LAB talks to the proxy:
+LAB FAULT makes requests go wrong, and LAB HELP lists what there is.
 
   --upstream HOST:PORT   a server that speaks RESP; again for each further one
   --port N               the port of the first upstream; the next ones count up (7777). 0 takes free ports
   --bind ADDRESS         listen on this address (127.0.0.1)
+  --seed N               what PROB in a rule of LAB FAULT depends on (1)
 
 Exit codes: 0 ended by SIGTERM or SIGINT, 1 it could not go on, 2 wrong arguments.
 `
@@ -42,10 +45,12 @@ func (u *upstreams) Set(value string) error {
 func runProxy(args []string, out, errs io.Writer) int {
 	log := rlog.New(out)
 	log.SetRole(rlog.Master)
-	cfg := proxy.Config{Multiplexer: config.Default().Multiplexer, Log: log.Log}
+	cfg := proxy.Config{Multiplexer: config.Default().Multiplexer, Match: store.MatchPattern,
+		Log: log.Log}
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	flags.Var((*upstreams)(&cfg.Upstreams), "upstream", "")
 	flags.IntVar(&cfg.Port, "port", 7777, "")
+	flags.Uint64Var(&cfg.Seed, "seed", 1, "")
 	flags.StringVar(&cfg.Bind, "bind", "127.0.0.1", "")
 	if !parseFlags(flags, args, errs) {
 		return 2

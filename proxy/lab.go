@@ -1,0 +1,274 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/labreply"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// labState is the lab of one upstream. A client that sends LAB talks to it, and not to the upstream.
+type labState struct {
+	p       *Proxy
+	ids     int64
+	plan    *lab.Plan
+	log     *lab.Log
+	table   table             // of the upstream, nil until somebody has added a rule
+	scripts map[string]string // texts by SHA1
+
+	held  []*pair // that HOLD keeps waiting, oldest first
+	waits []*wait
+}
+
+// verb is a subcommand of LAB and its word.
+type verb struct {
+	name        string // such as "fault add"
+	syntax      string
+	least, most int // arguments after it
+	do          func(l *labState, c *pair, d *due, args [][]byte) (toUpstream []byte)
+}
+
+func verbs() []verb {
+	const rule = "name [CMD command] [KEY pattern] [SCRIPT sha1-or-text] [CLIENT id-or-pattern] [NTH n] [TIMES n] " +
+		"[PROB probability] ACTION action [argument]"
+	return []verb{
+		{"fault add", rule, 1, 1 << 20, (*labState).faultAdd},
+		{"fault del", "name", 1, 1, (*labState).faultDel},
+		{"fault clear", "", 0, 0, (*labState).faultClear},
+		{"fault list", "", 0, 0, (*labState).faultList},
+		{"help", "", 0, 0, (*labState).help},
+		{"hold list", "", 0, 0, (*labState).holdList},
+		{"hold release", "name [clients]", 1, 2, (*labState).holdRelease},
+		{"hold wait", "name timeout-milliseconds [clients]", 2, 3, (*labState).holdWait},
+		{"log reset", "", 0, 0, (*labState).logReset},
+		{"log", "[count]", 0, 1, (*labState).logList},
+		{"reset", "", 0, 0, (*labState).reset},
+	}
+}
+
+// elsewhere says why the proxy lacks a subcommand that a server has, and what to use instead.
+func elsewhere(name string) string {
+	const own = "start miniredisd itself with --lab yes"
+	switch name {
+	case "clock", "disk", "snapshot", "crash", "evict", "step", "record", "replication", "failover", "topology", "push":
+		return "it needs a server that can be changed from inside: " + own
+	case "doctor", "verdict", "log watch", "log unwatch", "log export":
+		return "it needs to know what happens to the keys: " + own
+	case "all", "master", "listen", "blackhole", "partition":
+		return "a proxy does not have it: send LAB to the port of each upstream, or use LAB FAULT with ACTION HOLD, " +
+			"SILENT or RESET-BEFORE"
+	}
+	return ""
+}
+
+// execute answers LAB. It returns the bytes for the upstream, if it has to be asked.
+func (l *labState) execute(c *pair, args [][]byte) (toUpstream []byte) {
+	c.control = true
+	d := &due{number: c.asked, here: true}
+	c.due = append(c.due, d)
+	words := make([]string, 0, 2)
+	for _, arg := range args[1:min(len(args), 3)] {
+		words = append(words, string(ascii.AppendLower(nil, arg)))
+	}
+	all := verbs()
+	for n := len(words); n > 0; n-- {
+		name := strings.Join(words[:n], " ")
+		at := slices.IndexFunc(all, func(v verb) bool { return v.name == name })
+		if why := elsewhere(name); at < 0 && why != "" {
+			l.fail(c, d, name, "%s", why)
+			return nil
+		}
+		if at < 0 {
+			continue
+		}
+		v, rest := &all[at], args[1+n:]
+		switch {
+		case c.multi:
+			l.fail(c, d, name, "it is not allowed in transactions")
+		case len(rest) < v.least:
+			l.fail(c, d, name, "expects %s", v.syntax)
+		case len(rest) > v.most:
+			l.fail(c, d, name, "'%s' is one argument too many", lab.Printable(string(rest[v.most])))
+		default:
+			return v.do(l, c, d, rest)
+		}
+		return nil
+	}
+	l.fail(c, d, lab.Printable(strings.Join(words, " ")), "there is no such subcommand: LAB HELP lists them")
+	return nil
+}
+
+// answer writes the reply to LAB.
+func (l *labState) answer(c *pair, d *due, write func(w *resp.Writer)) {
+	w := c.writer()
+	write(w)
+	d.ready, d.reply = true, w.Buf
+	if !c.ended {
+		c.replies.later()
+	}
+}
+
+func (l *labState) fail(c *pair, d *due, verb, why string, args ...any) {
+	text := errorText(verb, fmt.Sprintf(why, args...))
+	l.answer(c, d, func(w *resp.Writer) { w.Error(text) })
+}
+
+func errorText(verb, why string) string { return "ERR LAB " + strings.ToUpper(verb) + ": " + why }
+
+func (l *labState) ok(c *pair, d *due) []byte {
+	l.answer(c, d, (*resp.Writer).OK)
+	return nil
+}
+
+func (l *labState) help(c *pair, d *due, _ [][]byte) []byte {
+	l.answer(c, d, func(w *resp.Writer) {
+		all := verbs()
+		w.Array(len(all) + 1)
+		w.Status("LAB <subcommand> [<arg> [value] [opt] ...]. At a proxy the subcommands are:")
+		for _, v := range all {
+			w.Status(strings.TrimSpace(strings.ToUpper(v.name) + " " + v.syntax))
+		}
+	})
+	return nil
+}
+
+// faultAdd asks the upstream for its commands before it adds the first rule.
+func (l *labState) faultAdd(c *pair, d *due, args [][]byte) []byte {
+	r, err := lab.ParseRule(args)
+	switch {
+	case err != nil:
+		l.answer(c, d, func(w *resp.Writer) { w.Error(err.Error()) })
+		return nil
+	case r.Action.OnPush():
+		l.fail(c, d, "fault add", "a proxy has no ACTION %s: it passes messages on", r.Action)
+		return nil
+	case r.Order > 0:
+		l.fail(c, d, "fault add", "a proxy has no ORDER, because it does not know which scripts the upstream has: "+
+			"use CLIENT with the name of a client")
+		return nil
+	case r.Action == lab.Hold && r.ClientID == c.id:
+		l.fail(c, d, "fault add", "CLIENT %d is this connection, and a client that sends LAB is never held", c.id)
+		return nil
+	}
+	if l.table != nil {
+		l.answer(c, d, func(w *resp.Writer) { l.add(w, r) })
+		return nil
+	}
+	c.asking = true
+	d.here, d.learn = false, func(reply []byte) []byte {
+		c.asking = false
+		c.requests.later()
+		w := c.writer()
+		var err error
+		if l.table, err = parseTable(reply); err != nil {
+			l.table = nil
+			w.Error(errorText("fault add", err.Error()))
+		} else {
+			l.add(w, r)
+		}
+		return w.Buf
+	}
+	return resp.AppendRequest(nil, "COMMAND")
+}
+
+// add adds a rule, once the commands are known.
+func (l *labState) add(w *resp.Writer, r *lab.Rule) {
+	if r.Cmd != "" {
+		name, sub, _ := strings.Cut(r.Cmd, "|")
+		if known := l.table[name]; known == nil || sub != "" && known.subs[r.Cmd] == nil {
+			w.Error(errorText("fault add", fmt.Sprintf(
+				"CMD expects the name of a command of the upstream, or name|subcommand, not '%s'", lab.Printable(r.Cmd))))
+			return
+		}
+	}
+	if err := l.plan.Add(r); err != nil {
+		w.Error(err.Error())
+		return
+	}
+	w.OK()
+}
+
+func (l *labState) faultDel(c *pair, d *due, args [][]byte) []byte {
+	r := l.plan.Del(string(args[0]))
+	if r == nil {
+		l.fail(c, d, "fault del", "there is no rule '%s'", lab.Printable(string(args[0])))
+		return nil
+	}
+	l.lift(r)
+	return l.ok(c, d)
+}
+
+func (l *labState) faultClear(c *pair, d *due, _ [][]byte) []byte {
+	l.liftAll()
+	return l.ok(c, d)
+}
+
+func (l *labState) liftAll() {
+	rules := l.plan.Rules
+	l.plan.Clear()
+	for _, r := range rules {
+		l.lift(r)
+	}
+}
+
+// lift ends what a removed rule still does.
+func (l *labState) lift(r *lab.Rule) {
+	l.release(r.Name, len(l.held))
+	for _, w := range slices.Clone(l.waits) {
+		if w.rule == r.Name {
+			l.endWait(w, (*resp.Writer).NullArray)
+		}
+	}
+}
+
+func (l *labState) faultList(c *pair, d *due, _ [][]byte) []byte {
+	l.answer(c, d, func(w *resp.Writer) {
+		labreply.Rules(w, l.plan.Rules, func(rule string) int { return len(l.heldBy(rule)) })
+	})
+	return nil
+}
+
+func (l *labState) logReset(c *pair, d *due, _ [][]byte) []byte {
+	l.log.Reset()
+	return l.ok(c, d)
+}
+
+func (l *labState) logList(c *pair, d *due, args [][]byte) []byte {
+	entries := l.log.All()
+	if len(args) == 1 {
+		n, isNumber := ascii.ParseInt(args[0])
+		if !isNumber || n < 0 {
+			l.fail(c, d, "log", "expects a number, RESET or nothing, not '%s'", lab.Printable(string(args[0])))
+			return nil
+		}
+		entries = l.log.Newest(int(min(n, lab.MaxMillis)))
+	}
+	l.answer(c, d, func(w *resp.Writer) { labreply.Entries(w, entries) })
+	return nil
+}
+
+// reset removes the rules and the log. Clients that wait because of a rule continue.
+func (l *labState) reset(c *pair, d *due, _ [][]byte) []byte {
+	l.liftAll()
+	for each := range c.up.pairs {
+		if each.parked != nil {
+			each.unpark()
+		}
+		if each.decided != nil {
+			each.decided = &parked{}
+		}
+		for _, d := range each.due {
+			if d.timer != nil {
+				l.p.loop.Cancel(d.timer)
+			}
+			d.late, d.past = true, true
+			each.replies.later()
+		}
+	}
+	l.log.Reset()
+	return l.ok(c, d)
+}

@@ -1,0 +1,166 @@
+package proxy
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// session is what the proxy knows of a client by its requests.
+type session struct {
+	id      int64 // from 1, in the order in which clients come; the upstream has numbers of its own
+	name    string
+	proto   int
+	db      int
+	control bool // it has sent LAB
+
+	multi  bool
+	queued []lab.Call // by MULTI, while there are rules
+
+	asked, answered int64 // how many requests and replies have gone past
+
+	// unpaired is set for good once the client has sent a command that gets another number of replies than one.
+	// No rule looks at its requests any more, because nothing shows which reply is whose.
+	unpaired bool
+}
+
+// longestName is the longest name of a command that track knows.
+const longestName = 16
+
+// track takes note of a request that goes past.
+func (s *session) track(args [][]byte) (raw bool) {
+	s.asked++
+	if len(args[0]) > longestName {
+		return false
+	}
+	var name [longestName]byte
+	switch string(ascii.AppendLower(name[:0], args[0])) {
+	case "psync", "sync":
+		s.unpaired = true
+		return true
+	case "subscribe", "psubscribe", "ssubscribe", "unsubscribe", "punsubscribe", "sunsubscribe", "monitor":
+		s.unpaired = true
+	case "client":
+		if len(args) == 3 && ascii.EqualFold(args[1], "setname") {
+			s.name = string(args[2])
+		}
+		s.unpaired = s.unpaired || len(args) > 1 && ascii.EqualFold(args[1], "reply")
+	case "hello":
+		s.hello(args[1:])
+	case "select":
+		if len(args) == 2 {
+			s.db, _ = strconv.Atoi(string(args[1]))
+		}
+	case "multi":
+		s.multi = true
+	case "exec", "discard":
+		s.multi, s.queued = false, nil
+	case "reset":
+		s.multi, s.queued, s.name, s.proto, s.db = false, nil, "", 2, 0
+	}
+	return false
+}
+
+func (s *session) hello(args [][]byte) {
+	if len(args) > 0 && len(args[0]) == 1 {
+		s.proto = int(args[0][0] - '0')
+	}
+	for i := 1; i+1 < len(args); i++ {
+		switch {
+		case ascii.EqualFold(args[i], "auth"):
+			i += 2
+		case ascii.EqualFold(args[i], "setname"):
+			s.name = string(args[i+1])
+		}
+	}
+}
+
+// queues reports whether MULTI makes the upstream queue a request.
+func (s *session) queues(args [][]byte) bool {
+	return s.multi && !slices.ContainsFunc([]string{"exec", "discard", "multi", "watch", "quit", "reset"},
+		func(name string) bool { return ascii.EqualFold(args[0], name) })
+}
+
+// request describes a request in the terms of rules. It returns nil for one that MULTI queues.
+func (l *labState) request(s *session, args [][]byte) *lab.Request {
+	call := l.call(args)
+	if s.queues(args) {
+		for i, key := range call.Keys {
+			call.Keys[i] = slices.Clone(key)
+		}
+		s.queued = append(s.queued, call)
+		return nil
+	}
+	q := &lab.Request{Client: s.id, Name: s.name, Control: s.control, Calls: []lab.Call{call}}
+	if call.Cmd == "exec" {
+		q.Calls = append(q.Calls, s.queued...)
+	}
+	return q
+}
+
+func (l *labState) call(args [][]byte) lab.Call {
+	cmd := l.table.find(args)
+	if cmd == nil {
+		return lab.Call{Cmd: string(ascii.AppendLower(nil, args[0]))}
+	}
+	call := lab.Call{Cmd: cmd.name, Keys: cmd.keys(args)}
+	if len(args) < 2 {
+		return call
+	}
+	switch cmd.name {
+	case "eval", "eval_ro":
+		call.Body = string(args[1])
+		call.SHA = l.learnScript(call.Body)
+	case "evalsha", "evalsha_ro":
+		call.SHA = string(ascii.AppendLower(nil, args[1]))
+		call.Body = l.scripts[call.SHA]
+	case "fcall", "fcall_ro":
+		call.SHA = string(args[1])
+	case "script|load":
+		if len(args) == 3 {
+			l.learnScript(string(args[2]))
+		}
+	}
+	return call
+}
+
+// mostScripts bounds the scripts that the proxy remembers.
+const mostScripts = 1000
+
+// learnScript remembers the text of a script, and returns its SHA1.
+func (l *labState) learnScript(body string) string {
+	sum := sha1.Sum([]byte(body))
+	sha := hex.EncodeToString(sum[:])
+	if len(l.scripts) < mostScripts {
+		l.scripts[sha] = body
+	}
+	return sha
+}
+
+// isLab reports whether a request is LAB.
+func isLab(args [][]byte) bool { return ascii.EqualFold(args[0], "lab") }
+
+// mayBecomeLab reports whether the front of a request may be the beginning of LAB.
+func mayBecomeLab(front []byte) bool {
+	text := strings.ToLower(string(front[:min(len(front), longestHead)]))
+	if !strings.HasPrefix(text, "*") {
+		return begins(text, "lab") // inline
+	}
+	head, rest, whole := strings.Cut(text, "\n")
+	return len(head) <= len("*99\r") && (!whole || begins(rest, "$3\r\nlab"))
+}
+
+// longestHead is the longest beginning of a request that mayBecomeLab needs.
+const longestHead = len("*99\r\n$3\r\nlab")
+
+// begins reports whether one of the texts is the beginning of the other one.
+func begins(a, b string) bool { n := min(len(a), len(b)); return a[:n] == b[:n] }
+
+// writer returns a writer in the protocol of the client.
+func (s *session) writer() *resp.Writer { return &resp.Writer{Proto: max(s.proto, 2)} }
