@@ -280,6 +280,17 @@ func TestAnUpstreamThatRefusesCOMMANDHasNoRules(t *testing.T) {
 	require.Equal(t, "+OK", c.do("LAB FAULT ADD f CMD set ACTION HOLD"))
 }
 
+// redis-server refuses such lengths before the rest comes.
+func TestALengthThatTheUpstreamRefusesReachesIt(t *testing.T) {
+	for _, front := range []string{"*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$2000000000\r\n", "*3000000000\r\n", "*1\r\n$-5\r\n"} {
+		r, lab := withServer(t)
+		require.Equal(t, "+OK", lab.do("LAB FAULT ADD f CMD get ACTION HOLD"))
+		client := r.client()
+		require.NoError(t, client.Send([]byte(front)))
+		require.Contains(t, client.read(), "-ERR Protocol error: invalid", front)
+	}
+}
+
 func TestNoRuleLooksAtAClientThatHasSubscribed(t *testing.T) {
 	r, lab := withServer(t)
 	require.Equal(t, "+OK", lab.do("LAB FAULT ADD f CMD ping ACTION DROP-REPLY"))

@@ -46,13 +46,12 @@ const (
 	// longestFront is how much of a request the proxy holds to read it whole. A longer one goes past in pieces.
 	longestFront = 64 << 10
 
-	// No length is too large for the proxy: the upstream has its own limits.
+	// anyBulk is the longest string in a request. The upstream has its own limit, and says so.
 	anyBulk = 1 << 48
-	anyArgs = 1 << 31
 )
 
 func newParser() resp.Parser {
-	return resp.Parser{Limits: resp.Limits{MaxBulk: anyBulk, MaxArgs: anyArgs}}
+	return resp.Parser{Limits: resp.Limits{MaxBulk: anyBulk}}
 }
 
 // join connects a new client with its upstream. The client's requests wait in the kernel meanwhile.

@@ -157,7 +157,7 @@ func (w *way) passRequests(buf []byte) []byte {
 		case c.isStopped():
 		case err != nil:
 			c.unparsed, c.unpaired = true, true // the upstream says so to the client
-		case len(front) > longestFront:
+		case len(front) > longestFront, c.parser.Needs() > longestFront:
 			c.asked++
 			c.inLarge, c.large, c.parser = true, resp.Cutter{}, newParser()
 		default:
