@@ -144,6 +144,9 @@ func (l *State) advance(m *move) {
 		l.WriteClients() // the reply comes after everything that happened on the way
 	}
 	l.moved(m)
+	if m.after != nil { // LAB RESET: nothing has happened on the way
+		m.from = l.Ex.Now.Wall / 1e6
+	}
 	l.Watchers.Moved(m.from, m.together, func() { l.answerMove(m) })
 }
 

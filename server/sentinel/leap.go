@@ -1,6 +1,9 @@
 package sentinel
 
 import (
+	"slices"
+	"time"
+
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/lab"
 )
@@ -50,7 +53,7 @@ func (st *State) moved(from int64, together bool, then func()) {
 		st.look()
 		return
 	}
-	st.leap.asked = true // nobody looks before all clocks have moved
+	st.leap.asked, st.leap.turn = true, false // nobody looks before all clocks have moved
 	st.afterMoves(func() {
 		st.leap.asked = false
 		st.look()
@@ -59,21 +62,39 @@ func (st *State) moved(from int64, together bool, then func()) {
 
 // afterMoves calls fn here once all servers have made the move of all clocks that this one has made.
 func (st *State) afterMoves(fn func()) {
-	moves, missing := st.Moves(), len(st.All)+len(st.Sentinels)
-	for _, l := range append(st.All[:len(st.All):len(st.All)], st.Sentinels...) {
-		st.errandAt(l, func(end func()) { l.AfterMove(moves, end) }, func() {
-			if missing--; missing == 0 {
-				fn()
-			}
-		})
-	}
+	moves := st.Moves()
+	st.errands(slices.Concat(st.All, st.Sentinels), func(at *lab.State, end func()) { at.AfterMove(moves, end) }, fn)
 }
 
-// errandAt calls errand at another server, and then here once that has called end or the server has ended.
-func (st *State) errandAt(at *lab.State, errand func(end func()), then func()) {
-	v := &server.InternalRequest{Errand: func(v *server.InternalRequest) { errand(func() { v.End(nil) }) }}
-	v.Done = func([]byte) { st.Inbox.Post(then) }
-	v.SendTo(at.Server)
+// patience is how long a Sentinel waits for the moves and turns of others, in real time. A server that has refused to
+// move its clock, because a script runs there, does not end a wait.
+const patience = time.Second
+
+// errands calls errand at other servers, and then here once all have called end or have ended.
+func (st *State) errands(all []*lab.State, errand func(at *lab.State, end func()), then func()) {
+	missing, waits := len(all), true
+	finish := func() {
+		if waits {
+			waits = false
+			then()
+		}
+	}
+	timer := st.Loop.After(patience, func() time.Duration {
+		st.Inbox.Post(finish)
+		return 0
+	})
+	for _, at := range all {
+		v := &server.InternalRequest{Errand: func(v *server.InternalRequest) { errand(at, func() { v.End(nil) }) }}
+		v.Done = func([]byte) {
+			st.Inbox.Post(func() {
+				if missing--; missing == 0 && waits {
+					st.Loop.Cancel(timer)
+					finish()
+				}
+			})
+		}
+		v.SendTo(at.Server)
+	}
 }
 
 // left is how many ms of its leap a Sentinel has before it, -1 if there is none.
@@ -103,18 +124,14 @@ func (st *State) waitsForOthers() bool {
 		return true
 	}
 	st.leap.asked = true
-	left, missing := st.left(), len(st.all)-1
-	for _, other := range st.all {
-		if other == st {
-			continue
-		}
-		st.errandAt(other.State, func(end func()) { other.yield(waiting{left, st.Number, end}) }, func() {
-			if missing--; missing == 0 {
-				st.leap.asked, st.leap.turn = false, true
-				st.look()
-			}
-		})
-	}
+	left := st.left()
+	others := slices.DeleteFunc(slices.Clone(st.Sentinels), func(l *lab.State) bool { return l == st.State })
+	st.errands(others, func(at *lab.State, end func()) {
+		server.PartOf[*State](at.Server).yield(waiting{left, st.Number, end})
+	}, func() {
+		st.leap.asked, st.leap.turn = false, true
+		st.look()
+	})
 	return true
 }
 
