@@ -21,6 +21,8 @@ const both = ": both believe that they hold it"
 const (
 	fixCompare = "take the lock with SET key token NX PX milliseconds, and release and renew it in a script that " +
 		"compares the token"
+	fixDelete = "release with a script that compares and deletes in one step: " +
+		`if redis.call("get",KEYS[1])==ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
 	fixRenew = "renew in a script that compares the token, and stop the work if it was another one"
 	fixLoss  = "keep a server that lost its keys away for longer than the longest lease; " +
 		"check a fencing token where the data is"

@@ -60,8 +60,11 @@ func (p *Proof) taken(v holders.Vote, key string) (why, fix string) {
 		return fmt.Sprintf("%s's %s at %s came after its own lease, and took %s from %s, which believed in it %s",
 			thief, verb, at, key, a, lasts), fixLate
 	}
-	return fmt.Sprintf("%s's %s at %s took %s from %s, which believed in it %s",
-		thief, verb, at, key, a, lasts), fixCompare
+	fix = fixCompare
+	if verb == "DEL" || verb == "UNLINK" {
+		fix = fixDelete
+	}
+	return fmt.Sprintf("%s's %s at %s took %s from %s, which believed in it %s", thief, verb, at, key, a, lasts), fix
 }
 
 // until says how long the client of a vote believed in its lock.
