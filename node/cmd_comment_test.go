@@ -77,6 +77,9 @@ func roomFunctions(t *testing.T) map[string]string {
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
+		if parsed.Name.Name == "sentinel" { // a Sentinel has an INFO of its own, in a table of its own
+			continue
+		}
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok {
