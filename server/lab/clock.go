@@ -145,7 +145,8 @@ func (l *State) advance(m *move) {
 	}
 	l.moved(m)
 	if m.after != nil { // LAB RESET: nothing has happened on the way
-		m.from = l.Ex.Now.Wall / 1e6
+		l.Watchers.Reset(func() { l.answerMove(m) })
+		return
 	}
 	l.Watchers.Moved(m.from, m.together, func() { l.answerMove(m) })
 }

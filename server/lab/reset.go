@@ -14,6 +14,9 @@ import (
 // so that the order of tests does not matter. Masters and replicas of the process are what they were. Keys and
 // snapshots stay: other verbs remove them.
 //
+// Sentinels begin anew before the nodes get their roles: none of them gives an order afterwards. They do so again when
+// the clock has moved.
+//
 // Nothing keeps waiting for state that RESET removes. Held clients continue. Every pending timer fires
 // now: delayed requests and replies, blocked commands, pauses, a server that is down. Otherwise a
 // clock that goes back would leave them waiting for the time of the previous test.
@@ -61,7 +64,7 @@ func (l *State) resetLater(c *command.Call, to func(int64) int64, frozen bool) {
 		}
 		w.OK()
 	})
-	l.firstRoles(func() { l.Watchers.Reset(func() { l.moveLater(m) }) })
+	l.Watchers.Reset(func() { l.firstRoles(func() { l.moveLater(m) }) })
 }
 
 // endFailures ends all failures. Clients that wait because of one continue.

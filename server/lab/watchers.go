@@ -12,7 +12,7 @@ import (
 // functions. This node calls them, and they call then in one of its passes, once all Sentinels have done their part.
 type Watchers struct {
 	Promoted func(to *State, then func())                 // LAB FAILOVER has given its group a new master
-	Reset    func(then func())                            // LAB RESET has given the nodes their first roles
+	Reset    func(then func())                            // LAB RESET: they are what they were at the start
 	Moved    func(from int64, together bool, then func()) // the clock of this server has leapt, from unix ms
 	Describe func(then func([]func(w *resp.Writer)))      // for LAB TOPOLOGY: what writes each Sentinel
 }

@@ -49,7 +49,15 @@ func (st *State) make(c sentinel.Call) {
 		}
 	}
 	st.open++
-	v.Done = func([]byte) { st.Inbox.Post(func() { st.heard(c, &a) }) }
+	brain := st.brain
+	v.Done = func([]byte) {
+		st.Inbox.Post(func() {
+			if st.brain != brain { // LAB RESET came meanwhile
+				a = answer{silent: true}
+			}
+			st.heard(c, &a)
+		})
+	}
 	v.SendTo(at.Server)
 }
 

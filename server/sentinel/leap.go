@@ -24,7 +24,7 @@ import (
 // leap is a leap of the clock that a Sentinel has not worked off.
 type leap struct {
 	on       bool
-	end      int64    // ms of its time, where the clock has leapt to
+	end      int64    // ms of its time, where the clock has leapt to; the clock or the Sentinel may be set back since
 	together bool     // all Sentinels have it
 	then     []func() // to be called when it is worked off
 	asked    bool     // it has asked the others whether it is its turn
@@ -102,7 +102,7 @@ func (st *State) left() int64 {
 	if !st.leap.on || st.paused {
 		return -1
 	}
-	return st.leap.end - st.next
+	return min(st.leap.end, st.now()) - st.next
 }
 
 // waitsForOthers reports whether another Sentinel takes the next tick. The time that a calm one has before it is

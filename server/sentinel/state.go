@@ -87,7 +87,7 @@ func Introduce(all []*State) {
 
 // begin makes a Sentinel that knows what it knows after a quiet start.
 func (st *State) begin() {
-	st.shift, st.paused = 0, false
+	st.shift, st.paused, st.ticked = 0, false, false
 	st.brain = sentinel.New(st.id, addrOf(st.State), st.now(), st.Cfg.Seed)
 	for i, m := range st.All[:st.Cfg.Masters] {
 		master := st.brain.Watch(nameOf(st.Cfg.SentinelName, i), addrOf(m), int64(len(st.all)/2+1))
@@ -133,8 +133,9 @@ func (st *State) look() {
 			return
 		}
 		if !st.isUp() { // its process does not run
-			st.brain.Skip(st.brain.Periods.Ping)
-			st.next += st.brain.Periods.Ping
+			missed := (st.now()-st.next)/st.brain.Periods.Ping + 1
+			st.brain.Skip(missed * st.brain.Periods.Ping)
+			st.next += missed * st.brain.Periods.Ping
 			continue
 		}
 		if st.waitsForOthers() {

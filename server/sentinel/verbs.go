@@ -159,10 +159,12 @@ func (st *State) learn(to *lab.State) {
 	st.acted()
 }
 
-// reset makes a Sentinel what it was at the start.
+// reset makes a Sentinel what it was at the start. A leap was one of the time before.
 func (st *State) reset() {
+	st.leapt()
 	st.begin()
-	st.acted()
+	st.flush()
+	st.look()
 }
 
 // reconf asks all nodes for their roles, and converts those that have a wrong one.
