@@ -148,6 +148,29 @@ func TestALongLeapOfACalmProcessTellsNothing(t *testing.T) {
 	require.Equal(t, "master", field(n.c[3].Do("SENTINEL", "MASTER", "mymaster"), "flags").Str)
 }
 
+// Nothing can be promoted, so every six minutes there is an attempt. The time between them is skipped, but not the
+// moment at which the master comes back.
+func TestALongLeapSkipsToWhatCanChange(t *testing.T) {
+	t.Parallel()
+	n := startSentinels(t, "3")
+	n.freeze()
+	ok(t, n.c[1], "CONFIG", "SET", "replica-priority", "0")
+	ok(t, n.c[2], "CONFIG", "SET", "replica-priority", "0")
+	attempts := func() int64 { return field(n.c[1].Do("LAB", "TOPOLOGY").Elems[3], "epoch").Int }
+	n.crash("600000")
+	n.advance("500000")
+	require.Equal(t, int64(2), attempts())
+	n.advance("86400000") // it comes back after 100 seconds, before the next attempt
+	require.Equal(t, int64(2), attempts())
+	require.Equal(t, "master", field(n.c[3].Do("SENTINEL", "MASTER", "mymaster"), "flags").Str)
+
+	n.redial(0)
+	n.crash("100000000")
+	n.advance("86400000") // a day
+	require.InDelta(t, 2+240, attempts(), 10)
+	require.Contains(t, field(n.c[3].Do("SENTINEL", "MASTER", "mymaster"), "flags").Str, "o_down")
+}
+
 func TestWhatTheNetworkHoldsUpIsDownForASentinel(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

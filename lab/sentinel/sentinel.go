@@ -161,10 +161,11 @@ type Sentinel struct {
 	Global  Global
 	Crashes Crash // of SENTINEL SIMULATE-FAILURE
 
-	now    int64
-	chance *rand.Rand
-	events []Event
-	calls  []Call
+	now     int64
+	changed int64 // when it told of something last
+	chance  *rand.Rand
+	events  []Event
+	calls   []Call
 }
 
 // Crash says where a simulated failure ends the Sentinel.
@@ -231,6 +232,7 @@ func (s *Sentinel) event(level byte, what string, in *Instance, more string) {
 }
 
 func (s *Sentinel) say(level byte, what, text string) {
+	s.changed = s.now
 	s.events = append(s.events, Event{Level: level, Type: what, Text: text})
 }
 

@@ -149,7 +149,7 @@ func TestACalmSentinelSkipsTime(t *testing.T) {
 	w := newWorld(t, 2, 3, 1)
 	w.run(3_000)
 	for i, s := range w.sentinels {
-		require.True(t, s.IsCalm())
+		require.Equal(t, int64(sentinel.Forever), s.CalmUntil())
 		s.Skip(86_400_000)
 		w.next[i] = s.Next()
 	}
@@ -158,9 +158,39 @@ func TestACalmSentinelSkipsTime(t *testing.T) {
 	require.Empty(t, w.told("+sdown"), "a day without calls is no silence")
 	w.nodes[0].isDown = true
 	w.run(2_000)
-	require.False(t, w.sentinels[0].IsCalm())
+	require.LessOrEqual(t, w.sentinels[0].CalmUntil(), w.sentinels[0].Now())
 	w.run(40_000)
 	require.NotEqual(t, []int{7001, 7001, 7001}, w.believes())
+}
+
+// A master that is down has no replica that is fit. The Sentinels try again every six minutes, and are calm meanwhile.
+func TestSentinelsAreCalmBetweenAttempts(t *testing.T) {
+	attempts := func(skips bool) (last int64, told int) {
+		w := newWorld(t, 2, 3, 1)
+		w.run(3_000)
+		w.nodes[0].isDown, w.nodes[1].priority, w.nodes[2].priority = true, 0, 0
+		for _, s := range w.sentinels {
+			s.Probe()
+		}
+		for end := w.now + 3_600_000; w.now < end; w.run(100) {
+			calm := int64(sentinel.Forever)
+			for _, s := range w.sentinels {
+				calm = min(calm, s.CalmUntil()-s.Now())
+			}
+			if ms := min(calm, end-w.now); skips && ms > 0 {
+				for i, s := range w.sentinels {
+					s.Skip(ms)
+					w.next[i] += ms
+				}
+				w.now += ms
+			}
+		}
+		return w.sentinels[0].Epoch, len(w.told("-failover-abort-no-good-slave"))
+	}
+	epoch, told := attempts(false)
+	require.Greater(t, told, 8)
+	skipping, toldThen := attempts(true)
+	require.Equal(t, []int{int(epoch), told}, []int{int(skipping), toldThen})
 }
 
 // Whatever has happened: an epoch has at most one leader (world.note looks), and once all is well, all Sentinels

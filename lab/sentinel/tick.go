@@ -192,23 +192,41 @@ func (s *Sentinel) downDue(in *Instance) int64 {
 	return math.MaxInt64
 }
 
-// IsCalm reports whether nothing will happen by itself while all nodes stay as they are.
-func (s *Sentinel) IsCalm() bool {
-	calm := true
-	s.all(func(in *Instance) {
-		switch {
-		case in.has(SDown) && in.Kind != Master: // it stays down
-		case in.has(SDown | ODown | Failover | Rebooted | ReconfSent | ReconfInProgress), in.asked == 0, in.unheard != 0:
-			calm = false
-		case in.Kind == Master && (in.role != Master || in.informed == 0):
-			calm = false
-		case in.Kind == Replica && (in.role != Replica || in.informed == 0 || in.follows != in.of.MasterAddr() ||
-			in.linkDown != 0):
-			calm = false
-		}
-	})
-	return calm
+// Forever is the time of something that will not happen.
+const Forever = math.MaxInt64
+
+// CalmUntil returns the time in ms at which something may happen by itself, while all nodes and other Sentinels stay as
+// they are. That is Forever while all is well. If it is not above Now, the next Tick may be the one.
+func (s *Sentinel) CalmUntil() int64 {
+	until := int64(Forever)
+	s.all(func(in *Instance) { until = min(until, s.calmUntil(in)) })
+	return until
 }
+
+func (s *Sentinel) calmUntil(in *Instance) int64 {
+	switch {
+	case in.has(Failover | Rebooted | ReconfSent | ReconfInProgress), in.asked == 0:
+		return s.now
+	case in.Kind == Master && in.has(SDown) && s.now-s.changed <= s.settling(): // others may have news for it
+		return s.now
+	case in.Kind == Master && in.has(ODown): // no replica was fit, or nobody was elected
+		return in.begun + 2*in.timeout
+	case in.Kind == Other && in.has(MasterDown) && in.has(SDown|Disconnected) && s.now-in.told <= 5*s.Periods.Ask:
+		return s.now // what it has said is forgotten soon
+	case in.has(SDown): // it stays down
+		return Forever
+	case in.unheard != 0:
+		return s.now
+	case in.Kind == Other, in.Kind == Replica && in.of.has(SDown): // it gets no orders
+		return Forever
+	case in.informed == 0, in.role != in.Kind, in.Kind == Replica && in.follows != in.of.MasterAddr():
+		return s.now
+	}
+	return Forever
+}
+
+// settling is how long it takes until all Sentinels have told each other what they think of a master.
+func (s *Sentinel) settling() int64 { return 2*s.Periods.Ask + s.Periods.Publish }
 
 // Skip lets time pass in which nothing has happened.
 func (s *Sentinel) Skip(ms int64) {

@@ -41,6 +41,15 @@ func (l *State) WasUp(ms int64) bool {
 	return up < 0 || up >= ms*1e6 // below 0 the clock was set back
 }
 
+// CameUp returns how many ms ago this server came up, by its clock, but at most ms. It is -1 if that was so long before
+// ms ago that it is no news.
+func (l *State) CameUp(ms, news int64) int64 {
+	if up := (l.Ex.Now.Wall - l.upSince) / 1e6; up-news <= ms {
+		return max(min(up, ms), -1)
+	}
+	return -1
+}
+
 // Promote makes this node a master, between two commands.
 func (l *State) Promote(then func()) {
 	l.afterScript(func() {

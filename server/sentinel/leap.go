@@ -1,9 +1,11 @@
 package sentinel
 
 import (
+	"math"
 	"slices"
 	"time"
 
+	"github.com/miniredisd/miniredisd/lab/sentinel"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/server/lab"
 )
@@ -18,8 +20,11 @@ import (
 //	7005  ───2──5──8─ ... ──┤
 //	7006  ────3──6──9 ... ──┤
 //
-// While all is well nothing happens on the way, and the rest of the time is skipped. A leap begins with a call to
-// everybody, because the time that stood still says nothing of them.
+// The time in which nothing can happen is skipped. While all is well, that is the rest. While no replica can replace a
+// master, it is the time until the next attempt. The Sentinel whose turn it is skips no event of another one, and no
+// node that comes back. A leap begins with a call to everybody, because the time that stood still says nothing of them.
+//
+// A time on the way is told by the ms that are left of the leap: all have these in common.
 
 // leap is a leap of the clock that a Sentinel has not worked off.
 type leap struct {
@@ -63,30 +68,43 @@ func (st *State) moved(from int64, together bool, then func()) {
 // afterMoves calls fn here once all servers have made the move of all clocks that this one has made.
 func (st *State) afterMoves(fn func()) {
 	moves := st.Moves()
-	st.errands(slices.Concat(st.All, st.Sentinels), func(at *lab.State, end func()) { at.AfterMove(moves, end) }, fn)
+	st.errands(slices.Concat(st.All, st.Sentinels), func(at *lab.State, end func(int64)) {
+		at.AfterMove(moves, func() { end(-1) })
+	}, func(int64) { fn() })
 }
 
 // patience is how long a Sentinel waits for the moves and turns of others, in real time. A server that has refused to
 // move its clock, because a script runs there, does not end a wait.
 const patience = time.Second
 
-// errands calls errand at other servers, and then here once all have called end or have ended.
-func (st *State) errands(all []*lab.State, errand func(at *lab.State, end func()), then func()) {
-	missing, waits := len(all), true
+// errands calls errand at other servers, and then here once all have called end or have ended. end says how much of the
+// leap is left when something happens there, or -1. latest is what comes first of that.
+func (st *State) errands(all []*lab.State, errand func(at *lab.State, end func(left int64)), then func(latest int64)) {
+	missing, waits, latest := len(all), true, int64(-1)
 	finish := func() {
 		if waits {
 			waits = false
-			then()
+			then(latest)
 		}
 	}
 	timer := st.Loop.After(patience, func() time.Duration {
-		st.Inbox.Post(finish)
+		st.Inbox.Post(func() {
+			latest = math.MaxInt64 // nobody knows
+			finish()
+		})
 		return 0
 	})
 	for _, at := range all {
-		v := &server.InternalRequest{Errand: func(v *server.InternalRequest) { errand(at, func() { v.End(nil) }) }}
+		event := int64(-1)
+		v := &server.InternalRequest{Errand: func(v *server.InternalRequest) {
+			errand(at, func(left int64) {
+				event = left
+				v.End(nil)
+			})
+		}}
 		v.Done = func([]byte) {
 			st.Inbox.Post(func() {
+				latest = max(latest, event)
 				if missing--; missing == 0 && waits {
 					st.Loop.Cancel(timer)
 					finish()
@@ -105,34 +123,76 @@ func (st *State) left() int64 {
 	return min(st.leap.end, st.now()) - st.next
 }
 
-// waitsForOthers reports whether another Sentinel takes the next tick. The time that a calm one has before it is
-// skipped.
-func (st *State) waitsForOthers() bool {
-	if !st.leap.on {
+// event is how much of the leap is left when something may happen here, -1 for nothing.
+func (st *State) event() int64 {
+	until := st.brain.CalmUntil()
+	switch {
+	case st.left() < 0 || until == sentinel.Forever:
+		return -1
+	case until <= st.brain.Now():
+		return st.left()
+	}
+	return max(st.left()+st.next-until, -1)
+}
+
+// skip lets the time pass before something can happen: here, or elsewhere when so much is left. The end of a leap is
+// never skipped.
+func (st *State) skip(elsewhere int64) (skipped bool) {
+	ms := st.left() - max(elsewhere, st.event(), st.brain.Periods.Ping)
+	if ms <= 0 {
 		return false
 	}
-	if skip := st.left() - st.brain.Periods.Ping; skip > 0 && st.brain.IsCalm() {
-		st.brain.Skip(skip)
-		st.next += skip
-		st.tookTurn()
-	}
-	if !st.leap.together || st.leap.turn {
+	st.brain.Skip(ms)
+	st.next += ms
+	st.tookTurn()
+	return true
+}
+
+// waitsForOthers reports whether another Sentinel takes the next tick.
+func (st *State) waitsForOthers() bool {
+	switch {
+	case !st.leap.on:
+		return false
+	case !st.leap.together:
+		st.skip(-1)
+		return false
+	case st.leap.turn:
 		st.leap.turn = false
 		return false
-	}
-	if st.leap.asked {
+	case st.leap.asked:
 		return true
 	}
 	st.leap.asked = true
 	left := st.left()
-	others := slices.DeleteFunc(slices.Clone(st.Sentinels), func(l *lab.State) bool { return l == st.State })
-	st.errands(others, func(at *lab.State, end func()) {
-		server.PartOf[*State](at.Server).yield(waiting{left, st.Number, end})
-	}, func() {
-		st.leap.asked, st.leap.turn = false, true
-		st.look()
-	})
+	st.errands(st.others(), func(at *lab.State, end func(int64)) {
+		server.PartOf[*State](at.Server).yield(waiting{left, st.Number, func() { end(-1) }})
+	}, func(int64) { st.takeTurn() })
 	return true
+}
+
+// others are the other Sentinels.
+func (st *State) others() []*lab.State {
+	return slices.DeleteFunc(slices.Clone(st.Sentinels), func(l *lab.State) bool { return l == st.State })
+}
+
+// takeTurn makes a tick, or skips time and asks for its turn again. Meanwhile no other Sentinel makes a tick.
+func (st *State) takeTurn() {
+	took := func(skipped bool) {
+		st.leap.asked, st.leap.turn = false, !skipped
+		st.look()
+	}
+	left, ping := st.left(), st.brain.Periods.Ping
+	if max(st.event(), ping) >= left {
+		took(false)
+		return
+	}
+	st.errands(append(st.others(), st.All...), func(at *lab.State, end func(int64)) {
+		event := at.CameUp(left, 2*ping)
+		if at.Kind() == "sentinel" {
+			event = max(event, server.PartOf[*State](at.Server).event())
+		}
+		end(event)
+	}, func(latest int64) { took(st.skip(latest)) })
 }
 
 // yield lets another Sentinel wait until this one is less far behind.
