@@ -114,6 +114,9 @@ func (l *State) moved(m *move) {
 	for _, fn := range awaited {
 		fn()
 	}
+	if m.after != nil { // LAB RESET: who has refused a move counts as the others do again
+		l.moves = 0
+	}
 }
 
 // Moves returns how many moves of all clocks this one has made.
