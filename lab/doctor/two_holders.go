@@ -112,6 +112,17 @@ func seconds(h *holders.Holding, unixMS int64) string {
 
 const bothBelieve = ": both clients believe that they hold it"
 
+// FailedOver reports whether a failover, or an old master that goes on, gave a lock a second holder.
+func FailedOver(o holders.Overlap) bool {
+	for _, v := range o.First.Votes {
+		before := v.EndOrder != 0 && v.EndOrder <= o.Second.From
+		if before && (v.End == holders.EndStolen || v.End == holders.EndOverwritten) {
+			return false
+		}
+	}
+	return failedOver(o.First, o.Second) != ""
+}
+
 // failedOver says how a failover, or an old master that goes on, gave a lock a second holder; "" if neither has.
 func failedOver(first, second holders.Term) string {
 	if len(second.Votes) == 0 || second.Votes[0].Node == "" {

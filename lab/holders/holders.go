@@ -102,6 +102,7 @@ type Holding struct {
 	least  struct {
 		lease int64 // ms; 0 means without end
 		since moment
+		until int64 // unix ms
 	}
 }
 

@@ -24,6 +24,7 @@ type Ledger struct {
 	newest   *bounded.Map[asker, []asked]
 
 	keep  int
+	quiet bool // nobody reads what Granted finds
 	order int64
 	keys  *bounded.Map[Key, [][]Holding] // by master
 	open  [][]openLease                  // by master; with replicas by its group
@@ -59,6 +60,9 @@ func NewLedger(masters, keep int) *Ledger {
 	}
 }
 
+// Quiet says that nobody reads what Granted finds: it looks at all grants of a lock each time.
+func (l *Ledger) Quiet() { l.quiet = true }
+
 // Grant is what a node tells of a lock that it has granted. Node, Order, Start, Deposed and all that comes later in the
 // Holding are the ledger's.
 type Grant struct {
@@ -84,7 +88,7 @@ func (l *Ledger) Granted(node int, g Grant) (order int64, second *Overlap, late 
 		l.start = g.Granted.Time
 	}
 	l.adds(node, k, g)
-	if l.masters < 2 && l.groups == nil {
+	if l.quiet || l.masters < 2 && l.groups == nil {
 		return order, nil, nil
 	}
 	group := l.group(node)
@@ -119,6 +123,7 @@ func (l *Ledger) adds(node int, k Key, g Grant) {
 	}
 	t := &tables[group][len(tables[group])-1]
 	t.lasts(g.Lease, l.times.moment(node), true, true)
+	t.least.until = g.Until
 	if g.Unknown {
 		l.doubts(node, t, Doubt{Why: WhyLost, Step: g.Granted})
 	}
@@ -153,6 +158,7 @@ type Renewal struct {
 	Sure    bool  // its holder renewed it; else both leases may be the one that the holder believes in
 	Doubted bool  // its holder may not believe in the lock all the same
 	Why     Doubt // why it is not sure
+	Take    int64 // the number of the request, if the lock is taken by this and the grant together; 0 means it is not
 }
 
 // Extended records that a holder renewed its lease.
@@ -165,20 +171,29 @@ func (l *Ledger) Extended(master int, k Key, r Renewal) {
 		return
 	}
 	longer := t.Until != 0 && (r.Until == 0 || r.Until > t.Until)
-	t.lasts(LeaseOf(r.Time, r.Until), l.times.moment(master), r.Sure || longer, r.Sure || !longer && r.Until != 0)
+	shorter := r.Until != 0 && (t.least.until == 0 || r.Until < t.least.until)
+	t.lasts(LeaseOf(r.Time, r.Until), l.times.moment(master), r.Sure || longer, r.Sure || shorter)
+	if r.Sure || shorter {
+		t.least.until = r.Until
+	}
 	if r.Sure || longer {
 		t.Until = r.Until
 	}
+	if r.Take > 0 {
+		l.goesOn(asker{master, t.Client}, t.Order, r.Take)
+	}
 	if r.Sure {
-		t.Renewed++
 		if !r.Doubted {
 			l.learns(t)
 		}
 		t.Unknown = r.Doubted
-		l.renewed(t)
 	} else {
 		l.order++
 		l.doubts(master, t, r.Why)
+	}
+	if r.Sure && r.Take == 0 {
+		t.Renewed++
+		l.renewed(t)
 	}
 	if !r.Sure || t.End != "" {
 		l.opens(master, openLease{k, t.Order})

@@ -44,6 +44,18 @@ func (l *Ledger) asks(from asker, a asked) {
 	l.newest.Put(from, append(all[max(0, len(all)-mostAsked):], a))
 }
 
+// goesOn notes a further request of a connection by which it takes a lock.
+func (l *Ledger) goesOn(from asker, order, request int64) {
+	if l.groups == nil {
+		return
+	}
+	for i, a := range l.newest.Get(from) {
+		if a.order == order {
+			l.newest.Get(from)[i].request = request
+		}
+	}
+}
+
 // Vain notes a request of a connection to a node that was refused a lock: it may stand in a pipeline behind other
 // grants.
 func (l *Ledger) Vain(node int, client, request int64) {

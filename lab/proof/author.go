@@ -45,8 +45,7 @@ func (b *belief) kin(a actor) kinship {
 func (l *lock) pending(now int64) []*belief {
 	l.beliefs = slices.DeleteFunc(l.beliefs, func(b *belief) bool { return b.gone })
 	return slices.DeleteFunc(slices.Clone(l.beliefs), func(b *belief) bool {
-		return b.unknown && b.ends > 0 &&
-			now > b.ends
+		return b.unknown && b.doubt == "" && b.ends > 0 && now > b.ends
 	})
 }
 
@@ -114,7 +113,7 @@ func (p *prover) byClient(r *request, l *lock, all []*belief, a actor) (found []
 
 // isNew reports whether a connection without a name may be a new one of a client whose connection has ended.
 func (p *prover) isNew(r *request, b *belief) bool {
-	if b.name != "" || r.Name != "" || b.client == r.Client {
+	if b.name != "" || r.Name != "" || b.on != p.node || b.client == r.Client {
 		return false
 	}
 	if b.epoch != p.epoch {

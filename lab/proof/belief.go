@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,10 +15,9 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 	if to != nil {
 		me = *to
 	}
-	b := &belief{actor: me, token: a.token, ends: a.deadline, index: r.index, taken: r.step(), recount: p.isLost(r),
-		looked: l.seenAbsent[me.id()],
-		lease:  holders.LeaseOf(r.Time, a.deadline)}
-	if doubt == "" && r.Time < p.moves {
+	b := &belief{actor: me, token: a.token, ends: a.deadline, taken: r.step(), recount: p.isLost(r), index: r.index,
+		on: p.node, looked: l.seenAbsent[me.id()], lease: holders.LeaseOf(r.Time, a.deadline), endless: a.deadline == 0}
+	if doubt == "" && r.Time < p.movedTo {
 		doubt = saying(r, l, doubtsMoved)
 	}
 	b.unknown = b.recount || doubt != ""
@@ -32,13 +30,13 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 	}
 	p.regrets(r, l, b)
 	p.succeeds(r, l, b)
-	b.order, _, _ = p.Ledger.Granted(p.master, holders.Grant{
+	b.order, _, _ = p.Ledger.Granted(p.node, holders.Grant{
 		Holding: holders.Holding{
 			DB: l.DB, Key: l.Name, Token: a.token, Client: me.client, Name: me.name, Hash: hash, Shared: b.shared,
 			Granted: r.step(), Event: int64(p.number), Lease: holders.LeaseOf(r.Time, a.deadline), Until: a.deadline,
-			Sole: b.sole,
+			Sole: b.sole, Readonly: p.follows,
 		},
-		Doubt: why, Loose: a.scored,
+		Doubt: why, Request: r.Request, Loose: a.scored,
 	})
 	p.doubted[b.order], p.deadlines[b.order] = doubt != "", a.deadline
 	p.mayLast(r, l, b, a.deadline)
@@ -81,28 +79,10 @@ func (l *lock) forget(now int64) {
 func (p *prover) regrets(r *request, l *lock, now *belief) {
 	for _, b := range l.vain {
 		if b.vain && (b.ends == 0 || b.ends > r.Time) && b.token != now.token && b.kin(now.actor) == sameClient {
-			p.Ledger.Regret(p.master, l.Key, b.order, holders.Doubt{Why: saying(r, l, doubtsVain), Step: r.step()})
+			p.Ledger.Regret(p.node, l.Key, b.order, holders.Doubt{Why: saying(r, l, doubtsVain), Step: r.step()})
 		}
 	}
 	l.vain = nil
-}
-
-// isLost reports whether a client does not know the reply to a request: it never came, or so late that the key had
-// changed by then.
-func (p *prover) isLost(r *request) bool {
-	if r.outer().Outcome != lab.ReplyLate {
-		return r.lost()
-	}
-	for i := r.index + 1; i < len(p.history.Entries); i++ {
-		switch e := &p.history.Entries[i]; {
-		case e == r.outer() || e.By != "" && e.Client == r.Client:
-		case e.Client == r.Client && len(e.Cmd) > 0:
-			return false
-		case slices.ContainsFunc(e.Changes, func(c lab.Change) bool { return slices.Contains(r.words, c.Key) }):
-			return true
-		}
-	}
-	return true
 }
 
 // adopt notes a part that was there before the log says who added it.
@@ -110,8 +90,8 @@ func (p *prover) adopt(r *request, l *lock, a part) {
 	if l.seen { // the log lacks a change
 		p.leavesUnread(r, l, doubtsValue)
 	}
-	b := &belief{token: a.token, ends: a.deadline, unknown: true, index: r.index}
-	b.order, _, _ = p.Ledger.Granted(p.master, holders.Grant{
+	b := &belief{token: a.token, ends: a.deadline, unknown: true, index: r.index, on: p.node}
+	b.order, _, _ = p.Ledger.Granted(p.node, holders.Grant{
 		Holding: holders.Holding{
 			DB: l.DB, Key: l.Name, Token: a.token, Hash: a.value != "", Event: int64(p.number),
 			Granted: holders.Step{Time: r.Time, Command: "the key was there when the log began"},
@@ -120,6 +100,7 @@ func (p *prover) adopt(r *request, l *lock, a part) {
 		Doubt: saying(r, l, doubtsBegin),
 	})
 	l.beliefs = append(l.beliefs, b)
+	l.known[a.token] = true
 	a.held = b
 	l.parts = append(l.parts, a)
 }
@@ -139,7 +120,7 @@ func (p *prover) ends(r *request, l *lock, b *belief, how holders.End) {
 	if how == holders.EndStolen || how == holders.EndExpired {
 		p.manners[b.order] = p.mannerOf(r, l, b)
 	}
-	p.Ledger.Ended(p.master, l.Key, e)
+	p.Ledger.Ended(p.node, l.Key, e)
 }
 
 // apart records that a request gave a lock another deadline than its holder asked for.
@@ -149,7 +130,7 @@ func (p *prover) apart(r *request, l *lock, b *belief) {
 		if r.Client != 0 {
 			b.cut = who(r.actor(p.epoch)) + "'s " + r.verb() + " at " + Clock(r.Time)
 		}
-		p.Ledger.Apart(p.master, l.Key, b.order)
+		p.Ledger.Apart(p.node, l.Key, b.order)
 	}
 }
 
@@ -160,7 +141,7 @@ func (p *prover) givesUp(r *request, l *lock, found []author, but *belief) {
 			continue
 		}
 		a.gone = a.gone || a.sure
-		p.Ledger.GaveUp(p.master, l.Key, a.order, a.sure, holders.Doubt{Why: a.why, Step: r.step()})
+		p.Ledger.GaveUp(p.node, l.Key, a.order, a.sure, holders.Doubt{Why: a.why, Step: r.step()})
 	}
 }
 
@@ -173,10 +154,19 @@ func (p *prover) extends(r *request, l *lock, a author, until int64) {
 		a.unknown, a.ends, a.lease = false, until, holders.LeaseOf(r.Time, until)
 		p.deadlines[a.order] = until
 	}
-	p.Ledger.Extended(p.master, l.Key, holders.Renewal{
-		Order: a.order, Time: r.Time, Until: until, Sure: a.sure, Doubted: a.doubt != "", Why: holders.Doubt{Why: a.why,
-			Step: r.step()},
-	})
+	takes := p.together(r, a.belief) || a.endless && a.kin(r.actor(p.epoch)) == sameClient
+	if w := p.waitBehind(r); w != nil && !w.confirms() && a.sure && !takes {
+		a.sure, a.why = false, saying(w, l, doubtsWait)
+	}
+	renewal := holders.Renewal{Order: a.order, Time: r.Time, Until: until, Sure: a.sure, Doubted: a.doubt != "",
+		Why: holders.Doubt{Why: a.why, Step: r.step()}}
+	s := p.script(r)
+	again := p.replicated() && r.isScript() && (s.adds || s.frees) // a further try for the lock, or half of a release
+	if again || takes {
+		renewal.Take = r.Request
+	}
+	a.endless = false
+	p.Ledger.Extended(p.node, l.Key, renewal)
 	p.mayLast(r, l, a.belief, until)
 }
 
@@ -185,7 +175,7 @@ func (p *prover) mayRenew(r *request, l *lock, a author) {
 	if a.ends == 0 {
 		return
 	}
-	p.Ledger.Extended(p.master, l.Key, holders.Renewal{Order: a.order, Time: r.Time, Until: r.Time + a.lease,
+	p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: a.order, Time: r.Time, Until: r.Time + a.lease,
 		Doubted: a.doubt != "", Why: holders.Doubt{Why: a.why, Step: r.step()}})
 }
 
@@ -205,7 +195,7 @@ func (p *prover) mayLast(r *request, l *lock, b *belief, until int64) {
 
 // ownClock records that a client counts a lease by its own clock.
 func (p *prover) ownClock(r *request, l *lock, b *belief) {
-	p.Ledger.Extended(p.master, l.Key, holders.Renewal{
+	p.Ledger.Extended(p.node, l.Key, holders.Renewal{
 		Order: b.order, Time: r.Time, Doubted: b.doubt != "", Why: holders.Doubt{Why: saying(r, l, doubtsOwnClock),
 			Step: r.step()},
 	})
@@ -249,6 +239,9 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 	}
 	for _, a := range mine {
 		over := a.ends > 0 && r.Time > a.ends
+		if a.revived {
+			continue // its newer belief is among the authors
+		}
 		switch kin := a.kin(r.actor(p.epoch)); {
 		case q.down:
 		case a.belief == q.held && p.takesAgain(r, a, kin):
@@ -256,12 +249,11 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 		case a.belief == q.held && q.held.client == 0: // it was there when the log began
 			a.actor = r.actor(p.epoch)
 			p.extends(r, l, a, q.deadline)
-		case a.belief == q.held && over && p.Ledger.HasEnded(p.master, l.Key, a.order): // another client has kept the key
-			p.revive(r, l, a, q.deadline)
-			q.held = l.beliefs[len(l.beliefs)-1]
-			delete(p.renewed, q.held.order)
-		case a.belief == q.held || !over:
+		case a.belief == q.held && !p.Ledger.HasEnded(p.node, l.Key, a.order), a.belief != q.held && !over:
 			p.extends(r, l, a, q.deadline)
+		case a.belief == q.held:
+			q.held = p.revive(r, l, a, q.deadline)
+			delete(p.renewed, q.held.order)
 		default:
 			p.revive(r, l, a, q.deadline)
 		}
@@ -270,77 +262,4 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 		p.apart(r, l, q.held)
 		p.intrudes(r, l, q, mine)
 	}
-}
-
-// takesAgain reports whether a request may take a lock for another client, although it looks like a renewal: a script
-// that takes locks ran over another connection, while the connection of the holder stays in use.
-func (p *prover) takesAgain(r *request, a author, is kinship) bool {
-	if !r.isScript() || !p.script(r).adds || holders.LooksRandom(a.token) || is != noNames && is != sameName {
-		return false
-	}
-	return is == noNames || slices.ContainsFunc(p.history.Entries[r.index:], func(e lab.Entry) bool {
-		return e.Client == a.client && len(e.Cmd) > 0
-	})
-}
-
-// revive records that a client whose lease is over has renewed the lock of another one: it believes in it again.
-func (p *prover) revive(r *request, l *lock, a author, until int64) {
-	b := &belief{actor: a.actor, token: a.token, ends: until, index: r.index, taken: a.taken, doubt: a.doubt, sole: a.sole}
-	var renews int64
-	if a.sure {
-		renews, a.gone = a.order, true
-	}
-	doubt := cmp.Or(a.why, a.doubt)
-	if p.isLost(r) {
-		doubt = saying(r, l, doubtsReply)
-	}
-	b.order, _, _ = p.Ledger.Granted(p.master, holders.Grant{
-		Holding: holders.Holding{
-			DB: l.DB, Key: l.Name, Token: a.token, Client: a.client, Name: a.name, Granted: r.step(), Event: int64(p.number),
-			Lease: holders.LeaseOf(r.Time, until), Until: until, Renews: renews, Sole: a.sole,
-		},
-		Doubt: doubt, Loose: true,
-	})
-	p.renewed[b.order] = a.order
-	l.beliefs = append(l.beliefs, b)
-}
-
-// intrudes handles a script that shows the token of a holder and comes from another client: it believes in the lock,
-// too.
-func (p *prover) intrudes(r *request, l *lock, q *part, mine []author) {
-	if len(mine) == 0 && r.isScript() && q.held != nil && r.around != nil && slices.Contains(r.around.Cmd, q.token) {
-		p.joins(r, l, q, "")
-	}
-}
-
-// joins records that a client believes in a lock that the key gives to another one.
-func (p *prover) joins(r *request, l *lock, q *part, doubt string) {
-	me := r.actor(p.epoch)
-	b := &belief{actor: me, token: q.token, ends: q.deadline, index: r.index, taken: r.step(), shared: q.held.shared,
-		unknown: doubt != "", doubt: doubt, sole: p.sole[me.name]}
-	b.order, _, _ = p.Ledger.Granted(p.master, holders.Grant{
-		Holding: holders.Holding{
-			DB: l.DB, Key: l.Name, Token: q.token, Client: me.client, Name: me.name, Granted: r.step(), Hash: q.value != "",
-			Event: int64(p.number), Lease: holders.LeaseOf(r.Time, q.deadline), Until: q.deadline, Shared: b.shared,
-			Sole: b.sole,
-		},
-		Doubt: doubt, Loose: true,
-	})
-	l.beliefs = append(l.beliefs, b)
-}
-
-// wasOver handles a lock whose lease was over before it began: its client has read OK.
-func (p *prover) wasOver(r *request, l *lock) {
-	me := r.actor(p.epoch)
-	token := ""
-	if len(r.Cmd) > 2 {
-		token = r.Cmd[2]
-	}
-	l.seen, l.asked = true, true
-	p.Ledger.Granted(p.master, holders.Grant{
-		Holding: holders.Holding{
-			DB: l.DB, Key: l.Name, Token: token, Client: me.client, Name: me.name, Granted: r.step(), Event: int64(p.number),
-		},
-		Doubt: saying(r, l, doubtsClock), Loose: true,
-	})
 }

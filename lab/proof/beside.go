@@ -40,7 +40,7 @@ func (p *prover) isBeside(r *request, l *lock, c lab.Change) bool {
 	}
 	me := r.actor(p.epoch).id()
 	for _, o := range p.all {
-		if o == l || o.what != "" {
+		if o == l.claims || o.what != "" {
 			continue
 		}
 		mine := slices.ContainsFunc(o.beliefs, func(b *belief) bool { return !b.gone && b.id() == me })

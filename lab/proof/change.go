@@ -26,6 +26,9 @@ func (p *prover) remove(r *request, l *lock, removed []part, c lab.Change) {
 		}
 		present = append(present, q.held)
 		a, is := whose(mine, q.held)
+		if q.held.marred != "" {
+			a.sure, a.why = false, q.held.marred
+		}
 		p.leaves(r, l, q, is)
 		switch {
 		case past && lower(r.Cmd) == "set" && is: // it means to renew
@@ -212,7 +215,7 @@ func (p *prover) waiter(r *request, l *lock, token string) *actor {
 // take applies a part that a client has added to a key.
 func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 	for i := range l.parts {
-		if b := l.parts[i].held; b != nil && p.together(r, b.index) {
+		if b := l.parts[i].held; b != nil && p.together(r, b) {
 			a.held = b // two fields of one holder
 			l.parts = append(l.parts, a)
 			return
@@ -249,17 +252,21 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 			doubt = saying(r, l, doubtsWriter) // it may have brought the token of the holder back
 		}
 	}
-	if l.told.As == lab.Semaphore && len(l.parts) >= l.told.Holders && !r.isScript() {
+	full := len(l.parts) >= l.told.Holders || p.replicated() && len(l.pending(r.Time)) >= l.told.Holders
+	if l.told.As == lab.Semaphore && full && !r.isScript() {
 		doubt = cmp.Or(doubt, saying(r, l, doubtsFull))
 	}
 	p.triesAgain(r, l)
 	p.grant(r, l, a, nil, doubt)
 }
 
-// together reports whether an entry before r belongs to the same request.
-func (p *prover) together(r *request, index int) bool {
-	e := &p.history.Entries[index]
-	return index == r.index || r.By != "" && e.By == r.By && e.Client == r.Client && e.Run == r.Run
+// together reports whether r, or an entry before it of the same request, began a belief.
+func (p *prover) together(r *request, b *belief) bool {
+	if b.on != p.node {
+		return false
+	}
+	e := &p.history.Entries[b.index]
+	return b.index == r.index || r.By != "" && e.By == r.By && e.Client == r.Client && e.Run == r.Run
 }
 
 // doubtOf returns why a client that has made a key may not believe that it has the lock, "" if it does.

@@ -11,6 +11,9 @@ import (
 // heard reads a request that has not changed a lock.
 func (p *prover) heard(r *request, l *lock) {
 	me, name := r.actor(p.epoch), lower(r.Cmd)
+	if p.follows { // a replica hides what is over, and deletes it when its master does
+		l.parts = slices.DeleteFunc(l.parts, func(q part) bool { return q.deadline > 0 && q.deadline < r.Time })
+	}
 	p.mayLearn(r, l)
 	switch {
 	case !r.ran() || r.Outcome == lab.Failed:
@@ -21,14 +24,15 @@ func (p *prover) heard(r *request, l *lock) {
 	case r.isScript(): // the script itself comes behind it
 	case name == "get" || name == "exists" || name == "hget" || name == "hexists":
 		l.seenAbsent[me.id()] = isNil(r.Entry) || r.Reply == "0"
-		p.learns(r, l)
-		p.findsOwn(r, l)
+		if !p.follows { // a replica shows an older state
+			p.learns(r, l)
+			p.findsOwn(r, l)
+		}
 		p.notices(r, l)
 	case tries(r) && r.Reply == "OK":
 		p.wasOver(r, l)
 	case tries(r):
 		p.tried(r, l)
-		p.learns(r, l)
 	case p.releases(r):
 		found := p.ofTheirOwn(r, l)
 		if r.runs() { // a script that left the token there has not tried to release it
@@ -54,7 +58,7 @@ func (p *prover) heard(r *request, l *lock) {
 func (p *prover) notices(r *request, l *lock) {
 	for _, a := range p.authors(r, l, false) {
 		if !l.has(a.belief) { // else GT, LT, NX or XX refused it
-			p.Ledger.MayKnow(p.master, l.Key, a.order, holders.Doubt{Why: saying(r, l, doubtsFail), Step: r.step()})
+			p.Ledger.MayKnow(p.node, l.Key, a.order, holders.Doubt{Why: saying(r, l, doubtsFail), Step: r.step()})
 		}
 	}
 }
@@ -93,7 +97,7 @@ func (p *prover) learns(r *request, l *lock) {
 		knows := l.has(b) && !r.lost() && r.Reply == b.token && b.kin(r.actor(p.epoch)) != otherClient
 		if knows && b.unknown && b.doubt == "" && p.usesLater(r, l, b) {
 			b.unknown, b.actor = false, r.actor(p.epoch)
-			p.Ledger.Learned(p.master, l.Key, b.order)
+			p.Ledger.Learned(p.node, l.Key, b.order)
 		}
 	}
 }
@@ -132,6 +136,7 @@ func (p *prover) usesLater(r *request, l *lock, b *belief) bool {
 func (p *prover) tried(r *request, l *lock) {
 	me := r.actor(p.epoch)
 	l.competes[me.id()] = true
+	p.Ledger.Vain(p.node, r.Client, r.Request)
 	p.triesAgain(r, l)
 	for _, b := range l.beliefs {
 		if !b.gone && b.kin(me) == sameClient && !slices.Contains(r.words, b.token) {
@@ -145,7 +150,7 @@ func (p *prover) tried(r *request, l *lock) {
 func (p *prover) triesAgain(r *request, l *lock) {
 	for _, b := range l.pending(r.Time) {
 		kin := b.kin(r.actor(p.epoch))
-		again := kin == sameClient || kin == sameName || kin == noNames && b.epoch != p.epoch
+		again := kin == sameClient || kin == sameName || kin == noNames && b.on == p.node && b.epoch != p.epoch
 		over := b.ends > 0 && r.Time > b.ends
 		switch {
 		case again && !over && l.has(b) && p.abandons(r, l, b, kin):
@@ -156,7 +161,7 @@ func (p *prover) triesAgain(r *request, l *lock) {
 			sure := b.sole && kin == sameClient && !slices.Contains(r.words, b.token) && l.told.As != lab.Semaphore
 			p.givesUp(r, l, []author{{b, sure, saying(r, l, doubtsAgain)}}, nil)
 		case b.told: // it believes in the lock as long as it knows of a majority
-			p.Ledger.MayKnow(p.master, l.Key, b.order, holders.Doubt{Why: saying(r, l, doubtsAgain), Step: r.step()})
+			p.Ledger.MayKnow(p.node, l.Key, b.order, holders.Doubt{Why: saying(r, l, doubtsAgain), Step: r.step()})
 		}
 	}
 }

@@ -9,29 +9,35 @@ import (
 	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
-// lock is a key, and who believes that it holds the lock.
+// lock is a key as one node has it.
 type lock struct {
+	*claims
+	parts     []part           // what the key has now
+	asking    map[int64][]part // of a semaphore: what connections have added, before they look how many there are
+	restarted string           // what a restart has found of the key on the disk, since it was granted
+	mode      string
+	counted   bool // a hash whose first field is the count of its holder
+}
+
+// claims are what a master and its replicas know together of a key: who believes that it holds the lock.
+type claims struct {
 	holders.Key
 	told    lab.Watch
-	seen    bool      // it has changed
-	parts   []part    // what the key has now
-	beliefs []*belief // of those that have not given up
-	vain    []*belief // those that were given up by a request without a token that found nothing
+	seen    bool            // it has changed
+	beliefs []*belief       // of those that have not given up
+	vain    []*belief       // those that were given up by a request without a token that found nothing
+	known   map[string]bool // the tokens that the key has had
 
-	restarted  string           // what a restart has found of the key on the disk, since it was granted
-	asking     map[int64][]part // of a semaphore: what connections have added, before they look how many there are
-	seenAbsent map[string]bool  // clients that have read that the key is absent
-	competes   map[string]bool  // clients that have tried for the lock in vain
-	took       map[string]bool  // clients that have taken it
-	way        string           // how it was taken first
+	seenAbsent map[string]bool // clients that have read that the key is absent
+	competes   map[string]bool // clients that have tried for the lock in vain
+	took       map[string]bool // clients that have taken it
+	way        string          // how it was taken first
 
-	what    crowd // what the key seems to be, if it is no lock of one holder
-	asked   bool  // somebody took it in a way that tells whether it was free
-	mode    string
-	counted bool // a hash whose first field is the count of its holder
-	beside  bool // each change came from the holder of another lock
-	grows   bool // it is a counter, and only grew
-	unread  *Ruling
+	what   crowd // what the key seems to be, if it is no lock of one holder
+	asked  bool  // somebody took it in a way that tells whether it was free
+	beside bool  // each change came from the holder of another lock
+	grows  bool  // it is a counter, and only grew
+	unread *Ruling
 }
 
 // crowd is a way in which a key has several holders, or none.
@@ -71,7 +77,11 @@ type belief struct {
 	cut     string // what has given it another deadline
 	recount bool   // its client may know of less entries than the lock counts
 	sole    bool   // only one worker uses the name
+	marred  string // a failover has lost an entry of it: why its client may not know
+	revived bool   // its client has renewed it when it was over, and has a newer belief
+	endless bool   // it has no lease so far
 	index   int    // of the entry that began it
+	on      int    // the node of this entry
 	before  int    // the number of vain tries over its connection with other tokens
 	taken   holders.Step
 }
@@ -179,7 +189,7 @@ func (p *prover) change(r *request, c lab.Change) {
 	}
 	for _, a := range after {
 		if l.find(a.name) == nil {
-			added = append(added, a)
+			added, l.known[a.token] = append(added, a), true
 		} else {
 			kept = append(kept, a)
 		}
@@ -233,7 +243,10 @@ func (p *prover) keep(r *request, l *lock, c lab.Change, kept []part) {
 			continue
 		}
 		entered, field := q.value != k.value, k.deadline != c.After.Deadline
-		q.down = entered && countOf(k.value) < countOf(q.value)
+		q.down = entered && isLess(k.value, q.value)
+		if q.down && q.held != nil && q.held.marred != "" {
+			p.givesUp(r, l, []author{{q.held, false, q.held.marred}}, nil)
+		}
 		q.value, q.deadline = k.value, k.deadline
 		if r.Client == 0 || c.Cause != lab.ByCommand {
 			p.apart(r, l, q.held)
@@ -245,17 +258,11 @@ func (p *prover) keep(r *request, l *lock, c lab.Change, kept []part) {
 	}
 }
 
-// lowers reports whether a change lowers the count of a holder.
-func lowers(c lab.Change) bool {
-	return c.Before != nil && c.After != nil && slices.ContainsFunc(c.After.Parts, func(q lab.Part) bool {
-		i := slices.IndexFunc(c.Before.Parts, func(b lab.Part) bool { return b.Name == q.Name })
-		return i >= 0 && countOf(q.Value) < countOf(c.Before.Parts[i].Value)
-	})
-}
-
-func countOf(value string) int {
-	n, _ := strconv.Atoi(value)
-	return n
+// isLess compares two counts.
+func isLess(a, b string) bool {
+	n, err := strconv.ParseInt(a, 10, 64)
+	m, bad := strconv.ParseInt(b, 10, 64)
+	return err == nil && bad == nil && n < m
 }
 
 // writesOver handles a client that writes the token that the key has, and is not its holder.

@@ -1,6 +1,7 @@
 // Package proof proves from the changes of the keys that locks had one holder at a time.
 //
-// It reads the logs of one or several masters, and asks what happened to the keys, whatever command did it:
+// It reads the logs of one or several masters and their replicas, and asks what happened to the keys, whatever command
+// did it:
 //
 //	lab.Entry.Changes ──> Prove ──┬─> holders.Ledger: who believed in which lock, and how long
 //	                              └─> Rulings: the keys that are no lock of one holder, or were not read
@@ -36,6 +37,7 @@ type Proof struct {
 	renewed   map[int64]int64  // of a grant that renewed a lease that was over: the grant before
 	doubted   map[int64]bool   // the grants whose clients may not believe in them
 	masters   int
+	nodes     int
 	tables    map[holders.Key][][]holders.Holding // at the end
 }
 
@@ -77,73 +79,77 @@ func CanRead(h lab.History) bool {
 	return h.Format == lab.Format
 }
 
-// prover reads the history of a master.
+// prover reads the history of a node.
 type prover struct {
 	*Proof
-	master  int // from 0
-	number  int // of the entry under way, in the order of lab.InOrder
+	*group
+	node    int    // from 0
+	name    string // "" without replicas
+	follows bool   // it is a replica now
+	peer    int    // that it follows, or followed last; from 0
+	number  int    // of the entry under way, in the order of lab.InOrder
 	history lab.History
 	among   func(key string) bool
 	locks   map[holders.Key]*lock
-	all     []*lock // in the order in which they were seen
-	epoch   int     // how often the server has started again
-	moves   int64   // unix ms: to where the clock was moved last
-	uses    map[use]bool
-	takers  map[word][]string  // the clients that have tried for a lock with a token
-	sole    map[string]bool    // the names that one worker uses
-	taking  map[word]bool      // how each lock is taken, in the words of request.way
+	epoch   int                // which life of which node it is: each restart begins another one
+	movedTo int64              // unix ms: to where the clock was moved last
 	scripts map[string]*script // of all masters
 	tokens  map[word]bool      // those with which a client has tried for a lock, at any master
 }
 
-// script is what the log shows of a script.
-type script struct {
-	text                string // "" if the log does not have it
-	frees, adds, writes bool   // it has removed a token, added one, changed a key and removed none
+// group is what a master and its replicas know together.
+type group struct {
+	master int       // from 0
+	nodes  []*prover // those that have a history
+	claims map[holders.Key]*claims
+	all    []*claims // in the order in which they were seen
+	uses   map[use]bool
+	takers map[word][]string // the clients that have tried for a lock with a token
+	sole   map[string]bool   // the names that one worker uses
+	taking map[word]bool     // how each lock is taken, in the words of request.way
 }
 
-// releases reports whether a script may give locks up, and keeps whether it certainly does not.
-func (s *script) releases() bool {
-	return s.frees || strings.Contains(s.text, "'del'") || strings.Contains(s.text, `"del"`) ||
-		strings.Contains(s.text, "unlink")
+// Node is a server of the process.
+type Node struct {
+	Master int    // that it belongs to, from 0
+	Name   string // for people
 }
 
-func (s *script) keeps() bool { return !s.releases() && (s.writes || s.adds || s.text != "") }
-
-// use is a word that a client has sent together with a key, and word is the same of any client.
-type use struct {
-	word
-	client string
-}
-
-type word struct {
-	holders.Key
-	text string
-}
-
-// Prove reads the histories of masters without replicas, each with a number of its own. It rules on the wanted keys.
-func Prove(histories []lab.History, among func(key string) bool) *Proof {
+// Prove reads the histories of some nodes of a process. It rules on the wanted keys.
+func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *Proof {
 	entries := lab.InOrder(histories)
-	masters := 0
-	for _, h := range histories {
-		masters = max(masters, h.Masters)
+	all := &Proof{renewed: map[int64]int64{}, doubted: map[int64]bool{}, manners: map[int64]manner{},
+		deadlines: map[int64]int64{}, nodes: len(nodes)}
+	var groups []*group
+	for _, n := range nodes {
+		for len(groups) <= n.Master {
+			groups = append(groups, &group{master: len(groups), claims: map[holders.Key]*claims{}, uses: map[use]bool{},
+				takers: map[word][]string{}, sole: map[string]bool{}, taking: map[word]bool{}})
+		}
 	}
-	all := &Proof{Ledger: holders.NewLedger(masters, len(entries)+1), renewed: map[int64]int64{},
-		manners: map[int64]manner{}, deadlines: map[int64]int64{},
-		doubted: map[int64]bool{}, masters: masters}
+	all.masters = len(groups)
+	all.Ledger = holders.NewLedger(all.masters, len(entries)+1)
+	all.Ledger.Quiet()
 	scripts, tokens, provers := map[string]*script{}, map[word]bool{}, make([]*prover, len(histories))
 	for i, h := range histories {
+		g := groups[h.Master-1]
 		provers[i] = &prover{
-			Proof: all, master: h.Master - 1, history: h, among: among, scripts: scripts,
-			tokens: tokens, locks: map[holders.Key]*lock{}, uses: map[use]bool{}, takers: map[word][]string{},
-			sole: map[string]bool{},
+			Proof: all, group: g, node: h.Number() - 1, history: h, among: among, scripts: scripts, tokens: tokens,
+			locks: map[holders.Key]*lock{}, epoch: h.Number() - 1,
 		}
+		g.nodes = append(g.nodes, provers[i])
 		provers[i].foresee()
-		provers[i].meets()
 	}
-	for master := range masters {
-		if !slices.ContainsFunc(histories, func(h lab.History) bool { return h.Master == master+1 }) {
-			all.Ledger.Absent(master)
+	for _, p := range provers {
+		p.foreseeRefused()
+	}
+	meets(entries, provers)
+	if all.replicated() {
+		all.replicate(provers, nodes, entries)
+	}
+	for node := range nodes {
+		if !slices.ContainsFunc(histories, func(h lab.History) bool { return h.Number() == node+1 }) {
+			all.Ledger.Absent(node)
 		}
 	}
 	for n, e := range entries {
@@ -154,95 +160,8 @@ func Prove(histories []lab.History, among func(key string) bool) *Proof {
 			all.At = append(all.At, n)
 		}
 	}
-	all.rules(provers)
+	all.rules(groups)
 	return all
-}
-
-// foresee notes who sends which words with which key, and what the scripts do.
-func (p *prover) foresee() {
-	epoch := 0
-	for i := range p.history.Entries {
-		e := &p.history.Entries[i]
-		if e.Event == lab.EventCrash {
-			epoch++
-		}
-		if len(e.Cmd) == 0 {
-			continue
-		}
-		r := p.request(i)
-		who := r.actor(epoch).id()
-		s := p.script(r)
-		if strings.HasPrefix(lower(e.Cmd), "eval") && len(e.Cmd) > 1 {
-			if _, whole := shaOf(e.Cmd[1]); whole && !strings.HasPrefix(lower(e.Cmd), "evalsha") {
-				s.text = strings.ToLower(e.Cmd[1])
-			}
-		}
-		for _, c := range e.Changes {
-			k := holders.Key{DB: c.DB, Name: c.Key}
-			s.frees, s.adds = s.frees || c.After == nil || lowers(c), s.adds || c.Before == nil
-			s.writes = s.writes || c.After != nil
-			p.sends(k, r.words, who)
-			for _, token := range (&lock{}).added(c) {
-				if c.After.Deadline == 0 || c.After.Deadline > e.Time+1 {
-					p.takes(word{k, token}, who)
-				}
-			}
-		}
-		k := holders.Key{DB: e.DB, Name: e.Key}
-		p.sends(k, r.words, who)
-		if token := triesWith(r); token != "" {
-			p.takes(word{k, token}, who)
-		}
-	}
-	p.taking = p.ways()
-	for i := range p.history.Entries { // the tries that were refused, or that have found the same token
-		e := &p.history.Entries[i]
-		r := p.request(i)
-		adds := p.taking[word{holders.Key{DB: e.DB, Name: e.Key}, r.way()}] && !r.has(3, "xx")
-		if len(e.Cmd) > 0 && r.By == "" && (adds || r.runs() && p.script(r).adds) {
-			for _, text := range r.words {
-				if w := (word{holders.Key{DB: e.DB, Name: e.Key}, text}); len(p.takers[w]) > 0 {
-					p.takes(w, r.actor(0).id())
-				}
-			}
-		}
-	}
-}
-
-// script returns what the log shows of the script that a request runs, or in which it ran.
-func (p *prover) script(r *request) *script {
-	name := r.script()
-	if name == "" {
-		return &script{text: "none"}
-	}
-	if p.scripts[name] == nil {
-		p.scripts[name] = &script{}
-	}
-	return p.scripts[name]
-}
-
-// added returns the tokens that a change adds.
-func (l *lock) added(c lab.Change) (all []string) {
-	before := l.partsOf(c.Before)
-	for _, a := range l.partsOf(c.After) {
-		if !slices.ContainsFunc(before, func(b part) bool { return b.name == a.name }) {
-			all = append(all, a.token)
-		}
-	}
-	return all
-}
-
-func (p *prover) sends(k holders.Key, words []string, who string) {
-	for _, text := range words {
-		p.uses[use{word{k, text}, who}] = true
-	}
-}
-
-func (p *prover) takes(w word, who string) {
-	p.tokens[w] = true
-	if !slices.Contains(p.takers[w], who) {
-		p.takers[w] = append(p.takers[w], who)
-	}
 }
 
 // read reads an entry.
@@ -250,25 +169,30 @@ func (p *prover) read(i int) {
 	e := &p.history.Entries[i]
 	p.Ledger.At(e.Mono)
 	if e.Event == lab.EventClock {
-		p.Ledger.Moved(p.master, e.From, e.To, e.Together || p.masters == 1)
-		p.moves = e.To
+		p.Ledger.Moved(p.node, e.From, e.To, e.Together || p.Proof.nodes == 1)
+		p.movedTo = e.To
 	} else {
-		p.Ledger.Passed(p.master, e.Time)
+		p.Ledger.Passed(p.node, e.Time)
 	}
-	switch e.Event {
-	case lab.EventCrash:
-		p.epoch++
+	if e.Event == lab.EventCrash {
+		p.epoch += p.Proof.nodes
 		p.restarts(i)
 	}
 	r := p.request(i)
+	p.leads(r)
 	for _, c := range e.Changes {
-		if p.among(c.Key) {
+		switch {
+		case !p.among(c.Key):
+		case p.follows && r.Client == 0:
+			p.mirror(r, c)
+		default:
 			p.change(r, c)
 		}
 	}
 	if len(e.Cmd) == 0 {
 		return
 	}
+	p.waits(r)
 	for _, l := range p.named(r) {
 		p.heard(r, l)
 	}
@@ -327,17 +251,23 @@ func (p *prover) changes(r *request, k holders.Key) bool {
 // lock returns what is known of a key.
 func (p *prover) lock(k holders.Key) *lock {
 	l := p.locks[k]
-	if l == nil {
-		l = &lock{Key: k, seenAbsent: map[string]bool{}, competes: map[string]bool{}, took: map[string]bool{}, beside: true,
-			asking: map[int64][]part{}}
-		for _, w := range p.history.Watched {
-			if w.As != lab.Unnamed && store.MatchPattern(w.Pattern, []byte(k.Name)) {
-				l.told = w
-			}
-		}
-		p.locks[k] = l
-		p.all = append(p.all, l)
+	if l != nil {
+		return l
 	}
+	known := p.claims[k]
+	if known == nil {
+		known = &claims{Key: k, seenAbsent: map[string]bool{}, competes: map[string]bool{}, took: map[string]bool{},
+			known: map[string]bool{}, beside: true}
+		p.claims[k] = known
+		p.all = append(p.all, known)
+	}
+	for _, w := range p.history.Watched {
+		if w.As != lab.Unnamed && store.MatchPattern(w.Pattern, []byte(k.Name)) {
+			known.told = w
+		}
+	}
+	l = &lock{claims: known, asking: map[int64][]part{}}
+	p.locks[k] = l
 	return l
 }
 

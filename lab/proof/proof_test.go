@@ -75,7 +75,7 @@ func valueOf(kind string, words []string) *lab.Value {
 }
 
 func prove(h lab.History) *proof.Proof {
-	return proof.Prove([]lab.History{h}, func(string) bool { return true })
+	return proof.Prove([]lab.History{h}, make([]proof.Node, 1), func(string) bool { return true })
 }
 
 // says returns what a proof says of a key.

@@ -195,6 +195,7 @@ func (p *prover) step(r *request) holders.Step {
 	if p.masters > 1 {
 		s.Master = p.master + 1
 	}
+	s.Node = p.name
 	return s
 }
 

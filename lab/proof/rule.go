@@ -10,10 +10,10 @@ import (
 )
 
 // rules adds the rulings on all keys.
-func (p *Proof) rules(provers []*prover) {
-	first := map[holders.Key]*lock{}
-	var all []*lock
-	for _, by := range provers {
+func (p *Proof) rules(groups []*group) {
+	first := map[holders.Key]*claims{}
+	var all []*claims
+	for _, by := range groups {
 		for _, l := range by.all {
 			if first[l.Key] != nil {
 				first[l.Key].joins(l)
@@ -29,7 +29,7 @@ func (p *Proof) rules(provers []*prover) {
 }
 
 // joins adds what another master shows of the key.
-func (l *lock) joins(o *lock) {
+func (l *claims) joins(o *claims) {
 	if !o.seen && o.unread == nil {
 		return
 	}
@@ -43,7 +43,7 @@ func (l *lock) joins(o *lock) {
 }
 
 // rule adds the ruling on a key that the ledger alone does not decide.
-func (p *Proof) rule(l *lock) {
+func (p *Proof) rule(l *claims) {
 	switch {
 	case !l.seen:
 	case l.unread != nil:
@@ -75,22 +75,22 @@ func (p *Proof) rule(l *lock) {
 	}
 }
 
-func (p *Proof) notJudged(l *lock, what, fix string) {
+func (p *Proof) notJudged(l *claims, what, fix string) {
 	p.Rulings = append(p.Rulings, Ruling{Key: l.Key, Is: NotJudged, Why: nameOf(l.Key) + " " + what, Fix: fix})
 }
 
 // table returns the holdings of a key on the masters that vote on it.
-func (p *Proof) table(l *lock) [][]holders.Holding {
+func (p *Proof) table(l *claims) [][]holders.Holding {
 	if p.tables == nil {
 		p.tables = p.Ledger.Tables()
 	}
 	return holders.Voting(p.tables[l.Key])
 }
 
-func (p *Proof) questions(l *lock) []holders.Question { return holders.Questions(p.table(l)) }
+func (p *Proof) questions(l *claims) []holders.Question { return holders.Questions(p.table(l)) }
 
 // permits looks for more holders of a semaphore than it may have.
-func (p *Proof) permits(l *lock) {
+func (p *Proof) permits(l *claims) {
 	if l.told.Holders < 1 {
 		p.notJudged(l, "is a semaphore", fmt.Sprintf("say how many clients may hold it: LAB LOG WATCH %s AS SEMAPHORE 3",
 			l.Name))
@@ -128,7 +128,7 @@ func held(terms []holders.Term, at int64, certainly bool) (all []holders.Term) {
 	return all
 }
 
-func tooMany(l *lock, all []holders.Term, certainly bool) Ruling {
+func tooMany(l *claims, all []holders.Term, certainly bool) Ruling {
 	r := Ruling{Key: l.Key, Is: TooMany}
 	for _, t := range all {
 		r.Steps = append(r.Steps, t.Votes[0].Step())

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
@@ -50,6 +49,12 @@ const (
 		"the judge does not know whether both are one client"
 	doubtsMoved doubt = "%s's %s at %s was executed while the clock was being moved; " +
 		"the judge does not know when %[1]s learned that it took %[4]s"
+	doubtsWait doubt = "%s's %s at %s told of too few replicas that have %s; " +
+		"the judge does not know whether %[1]s believes in its renewal"
+	doubtsEntry doubt = "%s's %s at %s found %s with another number of entries than its holder has made; " +
+		"the judge does not know whether the holder believes that it still holds the lock"
+	doubtsPermits doubt = "%s's %s at %s found another count in %s than the master had; " +
+		"the judge does not know who holds a permit"
 	doubtsValue doubt = "%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it"
 )
 
@@ -64,14 +69,6 @@ func saying(r *request, l *lock, d doubt) string {
 	}
 	return fmt.Sprintf(string(d), client, verb, Clock(r.Time), nameOf(l.Key))
 }
-
-// Wrote says that nobody knows what a change made its client believe.
-func Wrote(e lab.Entry, c lab.Change) string {
-	return saying(&request{Entry: &e}, &lock{Key: holders.Key{DB: c.DB, Name: c.Key}}, doubtsWriter)
-}
-
-// Counts reports whether an entry has counted in a key.
-func Counts(e lab.Entry, c lab.Change) bool { return isCounter(c, &request{Entry: &e}) }
 
 // nameOf names a key.
 func nameOf(k holders.Key) string {

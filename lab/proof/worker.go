@@ -14,60 +14,68 @@ import (
 
 // naming is what the log shows of the use of a name.
 type naming struct {
-	connections []int64
+	connections map[int][]int64        // by node
 	newest      map[holders.Key]string // token
 	older       map[word]bool
 	mixed       bool // several clients certainly use it
 }
 
-// meets finds the names that one worker uses.
-func (p *prover) meets() {
-	all := map[string]*naming{}
-	rivals := map[holders.Key]map[string]bool{} // names of those that have tried for a lock
-	for i := range p.history.Entries {
-		e := &p.history.Entries[i]
+// meets finds the names that one worker of a group uses. entries are those of all nodes, in their order.
+func meets(entries []lab.Placed, provers []*prover) {
+	type named struct {
+		*group
+		name string
+	}
+	type place struct {
+		*group
+		holders.Key
+	}
+	all := map[named]*naming{}
+	rivals := map[place]map[string]bool{} // names of those that have tried for a lock
+	for _, at := range entries {
+		p := provers[at.History]
+		e := &p.history.Entries[at.Index]
 		if e.Client == 0 || e.Name == "" || len(e.Cmd) == 0 {
 			continue
 		}
-		n := all[e.Name]
+		n := all[named{p.group, e.Name}]
 		if n == nil {
-			n = &naming{newest: map[holders.Key]string{}, older: map[word]bool{}}
-			all[e.Name] = n
+			n = &naming{connections: map[int][]int64{}, newest: map[holders.Key]string{}, older: map[word]bool{}}
+			all[named{p.group, e.Name}] = n
 		}
-		n.uses(e.Client)
+		n.uses(p.node, e.Client)
 		k := holders.Key{DB: e.DB, Name: e.Key}
 		for _, text := range e.Cmd[1:] {
 			if w := (word{k, text}); slices.Contains(p.takers[w], e.Name) {
 				n.shows(w)
 			}
 		}
-		if p.taking[word{k, p.request(i).way()}] {
-			if rivals[k] == nil {
-				rivals[k] = map[string]bool{}
+		if p.taking[word{k, p.request(at.Index).way()}] {
+			l := place{p.group, k}
+			if rivals[l] == nil {
+				rivals[l] = map[string]bool{}
 			}
-			rivals[k][e.Name] = true
+			rivals[l][e.Name] = true
 		}
 	}
-	for _, names := range rivals {
+	for l, names := range rivals {
 		for name := range names {
-			if len(names) > 1 && !all[name].mixed {
-				p.sole[name] = true
+			if len(names) > 1 && !all[named{l.group, name}].mixed {
+				l.sole[name] = true
 			}
 		}
 	}
 }
 
-// ways returns how each lock was taken, in the words of way.
-func (p *prover) ways() map[word]bool {
-	all := map[word]bool{}
+// ways notes how each lock was taken, in the words of way.
+func (p *prover) ways() {
 	for i := range p.history.Entries {
 		for _, c := range p.history.Entries[i].Changes {
 			if c.Before == nil && c.Cause == lab.ByCommand {
-				all[word{holders.Key{DB: c.DB, Name: c.Key}, p.request(i).way()}] = true
+				p.taking[word{holders.Key{DB: c.DB, Name: c.Key}, p.request(i).way()}] = true
 			}
 		}
 	}
-	return all
 }
 
 // way names how a request may take a lock: its command, or its script.
@@ -88,11 +96,11 @@ func (p *prover) refused(r *request, l *lock, old part) bool {
 		!holders.IsNumber(old.token)
 }
 
-func (n *naming) uses(client int64) {
-	switch i := slices.Index(n.connections, client); {
+func (n *naming) uses(node int, client int64) {
+	switch i := slices.Index(n.connections[node], client); {
 	case i < 0:
-		n.connections = append(n.connections, client)
-	case i < len(n.connections)-1:
+		n.connections[node] = append(n.connections[node], client)
+	case i < len(n.connections[node])-1:
 		n.mixed = true
 	}
 }

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/miniredisd/miniredisd/lab"
@@ -13,10 +14,16 @@ import (
 // commands decides nothing.
 func (r *replay) prove(histories []lab.History) bool {
 	old := func(h lab.History) bool { return !proof.CanRead(h) }
-	if len(histories) == 0 || r.replicated() || slices.ContainsFunc(histories, old) {
+	if len(histories) == 0 || slices.ContainsFunc(histories, old) {
 		return false
 	}
-	r.proof = proof.Prove(histories, func(string) bool { return true })
+	nodes := make([]proof.Node, len(r.nodes))
+	for i, n := range r.nodes {
+		if nodes[i] = (proof.Node{Master: n.master, Name: n.name}); n.name == "" {
+			nodes[i].Name = fmt.Sprintf("node %d", i+1)
+		}
+	}
+	r.proof = proof.Prove(histories, nodes, func(string) bool { return true })
 	r.ledger.Holders, r.at = r.proof.Ledger, r.proof.At
 	return true
 }
@@ -44,33 +51,10 @@ func (v *Verdict) rulings(r *replay, among func(string) bool) {
 	}
 }
 
-// unread finds the wanted keys that a command changed which the doctors' table does not have, or which it has not taken
-// for a lock. That table judges the locks of masters with replicas.
-func (r *replay) unread(among func(string) bool, locks []holdings) (all []holders.Question) {
-	for _, e := range r.entries {
-		for _, c := range e.Changes {
-			l := Lock{c.DB, c.Key}
-			if c.Cause != lab.ByCommand || e.Client == 0 || !among(c.Key) || proof.Counts(e.Entry, c) ||
-				slices.ContainsFunc(all, func(q holders.Question) bool { return lockAsked(q) == l }) {
-				continue
-			}
-			_, reads := doctor.Describe(e.Cmd)
-			if reads && slices.ContainsFunc(locks, func(held holdings) bool { return held.Lock == l }) {
-				continue
-			}
-			s := holders.Step{Time: e.Time, Client: e.Client, Name: e.Name, Command: lab.Line(e.Cmd), Reply: e.Reply,
-				Master: r.nodes[e.master].master + 1}
-			all = append(all, holders.Question{DB: l.DB, Key: l.Key, Why: proof.Wrote(e.Entry, c), Steps: []holders.Step{s},
-				Fix: "take the lock with SET key token NX PX milliseconds on each master"})
-		}
-	}
-	return all
-}
-
 // explain returns a lock that had two holders as a finding.
 func (r *replay) explain(both holders.Overlap) doctor.Finding {
 	f := doctor.Explain(both)
-	if r.proof != nil && len(both.First.Votes) == 1 && len(both.Second.Votes) == 1 {
+	if r.proof != nil && len(both.First.Votes) == 1 && len(both.Second.Votes) == 1 && !doctor.FailedOver(both) {
 		f.Why, f.Fix, f.Steps = r.proof.Explain(both)
 	}
 	return f

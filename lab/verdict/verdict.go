@@ -6,8 +6,8 @@
 //	                    Print, SVG, and a page with the counter-example
 //
 // A history must have the commands on the lock's keys (LAB LOG WATCH) from before the lock was
-// first taken. Package lab/proof reads what happened to the keys. Histories of masters with replicas, and old ones, are
-// judged by the commands that package lab/doctor knows. Package lab/holders says how long a holder may believe in its
+// first taken. Package lab/proof reads what happened to the keys. Old histories do not have that: the commands that
+// package lab/doctor knows judge them. Package lab/holders says how long a holder may believe in its
 // lock. If only one of several masters ever granted a lock, it counts as a lock of that master alone.
 // Any other lock needs a majority of all masters.
 //
@@ -130,7 +130,6 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 		v.rulings(r, among)
 	} else {
 		v.Undecided = append(v.Undecided, r.cutShort(locks)...)
-		v.Undecided = append(v.Undecided, r.unread(among, locks)...)
 		if v.Grants > 0 {
 			v.Undecided = append(v.Undecided, r.unguarded(among, locks)...)
 		}

@@ -66,6 +66,15 @@ func proofs() []translation {
 		{"%s's %s at %s was executed while the clock was being moved; " +
 			"the judge does not know when %[1]s learned that it took %[4]s",
 			"$1 在 $3 的 $2 是在时钟正被拨动时执行的；无法知道 $1 何时得知自己取得了 $4"},
+		{"%s's %s at %s found %s with another number of entries than its holder has made; the judge does " +
+			"not know whether the holder believes that it still holds the lock",
+			"$1 在 $3 的 $2 时 $4 的进入次数与持有者的不同；无法知道持有者是不是以为自己仍持有锁"},
+		{"%s's %s at %s told of too few replicas that have %s; the judge does not know whether %[1]s " +
+			"believes in its renewal",
+			"$1 在 $3 的 $2 表明有 $4 的副本太少；无法知道 $1 是不是相信续期成功"},
+		{"%s's %s at %s found another count in %s than the master had; the judge does not know who holds a " +
+			"permit",
+			"$1 在 $3 的 $2 时 $4 的计数与主节点的不同；无法知道谁持有许可"},
 		{"%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it",
 			"$1 在 $3 的 $2 改动了 $4 的值，而日志里没有这个值；看不出谁持有它"},
 		{"%d clients may have held %s at %s, and only %d may hold it; " +

@@ -22,8 +22,11 @@ type actor struct {
 	plan
 	world  *world
 	number int
-	link   *link
-	sends  int // requests so far
+	at     int     // the node that it turns to
+	links  []*link // to the nodes
+	link   *link   // to this node
+	failed bool    // the last request
+	sends  int     // requests so far
 	token  string
 	tokens int
 	reply  string        // the last one
@@ -54,7 +57,7 @@ func (c *actor) run() {
 		if round == c.dies {
 			c.leaves(false)
 			if c.closes && !c.world.shared() {
-				c.hangUp()
+				c.hangUpAll()
 			}
 			return
 		}
@@ -73,7 +76,7 @@ func (c *actor) acquire() bool {
 	for range c.tries {
 		switch is := c.walk(c.take()); {
 		case is == granted:
-			if c.believes(c.asked, c.leaseOf()) {
+			if c.confirmed() && c.believes(c.asked, c.leaseOf()) {
 				return true
 			}
 			c.free()
@@ -163,6 +166,7 @@ func (c *actor) free() {
 // walk sends the requests of steps, "COMMAND -> REPLY | UNDO", until a reply is another one. Then it sends UNDO.
 func (c *actor) walk(steps []string) outcome {
 	c.asked, c.took = c.world.now(), forever
+	c.findsMaster()
 	for i, step := range steps {
 		if i > 0 && c.slow > 0 {
 			c.rest(c.slow)
@@ -172,7 +176,10 @@ func (c *actor) walk(steps []string) outcome {
 		if hasLease(step) {
 			c.asked = c.world.now()
 		}
+		home := c.at
+		c.looksAt(step)
 		is := c.ask(step[:at])
+		c.turnBack(home)
 		c.acted = c.acted && i == len(steps)-1
 		switch {
 		case is == unknown:
@@ -278,12 +285,13 @@ func (c *actor) send(request []string) outcome {
 	defer func() { <-c.link.turn }()
 	c.rest(0)
 	if c.acted = false; !c.connected() {
+		c.failed = true
 		c.rest(dialAgain)
 		return unknown
 	}
 	for i, t := range mine {
 		if t.action != "" {
-			c.world.do(fmt.Sprintf("LAB FAULT ADD %s-%d-%d CLIENT %s TIMES 1 ACTION %s",
+			c.world.doAt(c.at, fmt.Sprintf("LAB FAULT ADD %s-%d-%d CLIENT %s TIMES 1 ACTION %s",
 				word(c.number), c.sends, i, c.link.id, t.action))
 		}
 	}
@@ -304,7 +312,7 @@ func (c *actor) exchange(request []string) outcome {
 			c.reply = text(v)
 		}
 	}
-	if err != nil {
+	if c.failed = err != nil || strings.HasPrefix(c.reply, "-READONLY"); err != nil {
 		c.hangUp()
 		c.rest(0)
 		return unknown
@@ -328,7 +336,7 @@ func (c *actor) connected() bool {
 	if c.link.conn != nil {
 		return true
 	}
-	conn, err := c.world.srv.Dial(context.Background(), "", "")
+	conn, err := c.world.nodes[c.at].Dial(context.Background(), "", "")
 	if err != nil {
 		return false
 	}
@@ -350,6 +358,13 @@ func (c *actor) hangUp() {
 	if c.link.conn != nil {
 		_ = c.link.conn.Close()
 		c.link.conn = nil
+	}
+}
+
+func (c *actor) hangUpAll() {
+	for _, l := range c.links {
+		c.link = l
+		c.hangUp()
 	}
 }
 

@@ -56,7 +56,11 @@ func TestPrintOneProgram(t *testing.T) {
 	if seed < 0 {
 		t.Skip("it is for people: PROGRAM=17 prints the program with this seed")
 	}
-	p := readGrammar(t).draw(uint64(seed))
+	printProgram(t, readGrammar(t).draw(uint64(seed)))
+}
+
+func printProgram(t *testing.T, p program) {
+	t.Helper()
 	r := play(t, p)
 	t.Logf("\n%s%s", p, r.log())
 	if wrong(r) != "" {
@@ -136,13 +140,15 @@ func (c *tally) String() string {
 // log returns the history, the beliefs and the verdict, for people.
 func (r played) log() string {
 	var b strings.Builder
-	for _, e := range r.history[0].Entries {
+	for _, at := range lab.InOrder(r.history) {
+		h := r.history[at.History]
+		e := h.Entries[at.Index]
 		reply := ""
 		if len(e.Cmd) > 0 || e.Reply != "" {
 			reply = " -> " + e.Reply
 		}
-		fmt.Fprintf(&b, "  %d: client %d %s, %s, %s: %s%s\n",
-			e.Time, e.Client, e.Name, e.Event, e.Outcome, lab.Line(e.Cmd), reply)
+		fmt.Fprintf(&b, "  node %d, %d: client %d %s, %s, %s: %s%s [%s]\n", h.Number(),
+			e.Time, e.Client, e.Name, e.Event, e.Outcome, lab.Line(e.Cmd), reply, e.ChangesText())
 	}
 	for _, s := range r.spans {
 		fmt.Fprintf(&b, "  %s believed from %v to %v, at most from %v to %v\n",

@@ -81,6 +81,8 @@ func (c plan) simpler(w way) (all []plan) {
 	add(c.skew != 0, func(d *plan) { d.skew = 0 })
 	add(c.again, func(d *plan) { d.again = false })
 	add(c.sha, func(d *plan) { d.sha = false })
+	add(c.waits > 0, func(d *plan) { d.waits = 0 })
+	add(c.looks, func(d *plan) { d.looks = false })
 	add(c.slow > 0, func(d *plan) { d.slow = 0 })
 	add(c.unheard != givesUp, func(d *plan) { d.unheard = givesUp })
 	add(c.release.name != w.releases[0].name, func(d *plan) { d.release = w.releases[0] })

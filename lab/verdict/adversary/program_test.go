@@ -17,6 +17,8 @@ type program struct {
 	clients []plan
 	events  []event
 	watched string
+
+	replicas int
 }
 
 // plan is what a client does.
@@ -39,6 +41,11 @@ type plan struct {
 	closes   bool          // ... and its connection ends
 	skew     time.Duration // of its clock
 	troubles []trouble
+
+	// With replicas:
+	finds string // the master
+	waits int    // for so many replicas that have its lock
+	looks bool   // at a replica, if a step only reads
 }
 
 // trouble is what happens to one request of a client.

@@ -36,6 +36,9 @@ func (p program) String() string {
 		if c.dies > 0 {
 			fmt.Fprintf(&b, "; dies with lock %d, and its connection ends: %v", c.dies, c.closes)
 		}
+		if p.replicas > 0 {
+			fmt.Fprintf(&b, "; %s, waits for %d of %d replicas, reads from a replica: %v", c.finds, c.waits, p.replicas, c.looks)
+		}
 		if c.skew != 0 {
 			fmt.Fprintf(&b, "; its clock is wrong by %v", c.skew)
 		}

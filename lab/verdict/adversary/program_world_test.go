@@ -24,7 +24,7 @@ const theLock = "lock:1"
 type world struct {
 	program
 	t     testing.TB
-	srv   *miniredistest.Server
+	nodes miniredistest.Masters // a master and its replicas
 	begin time.Time
 	ended sync.WaitGroup
 	lives atomic.Int64 // of the server
@@ -32,6 +32,8 @@ type world struct {
 	mu    sync.Mutex    // guards the rest
 	shift time.Duration // that LAB CLOCK has added
 	spans []span
+
+	leader int // the place of the newest master among the nodes
 }
 
 // played is what a run has shown.
@@ -48,16 +50,21 @@ func play(t *testing.T, p program) (r played) {
 	var text string
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{program: p, t: t, begin: time.Now()}
-		w.srv = miniredistest.Run(brief{t}, miniredistest.Watch(p.watched))
+		w.nodes = miniredistest.Run(brief{t}, miniredistest.Watch(p.watched), miniredistest.Replicas(p.replicas)).Nodes()
 		w.run()
-		r.spans, text = w.spans, w.srv.History()
+		r.spans, text = w.spans, w.nodes.History()
 	})
 	r.truth = p.truthOf(r.spans)
 	histories, err := verdict.Read(strings.NewReader(text))
 	require.NoError(t, err)
+	if p.replicas > 0 {
+		sameTime(histories)
+	}
 	for i, h := range histories {
 		for j, e := range h.Entries { // no real time passes in a bubble
-			h.Entries[j].Mono = e.Time * 1000
+			if p.replicas == 0 {
+				h.Entries[j].Mono = e.Time * 1000
+			}
 		}
 		if p.way.shape != lab.Unnamed {
 			histories[i].Watched = []lab.Watch{{Pattern: "lock:*", As: p.way.shape, Holders: p.way.limit}}
@@ -73,14 +80,18 @@ func play(t *testing.T, p program) (r played) {
 func (w *world) run() {
 	all := make([]*actor, len(w.clients)+1)
 	for i := range all {
-		all[i] = &actor{world: w, number: i, belief: -1, link: newLink()}
+		all[i] = &actor{world: w, number: i, belief: -1}
+		for range w.nodes {
+			all[i].links = append(all[i].links, newLink())
+		}
 		switch all[i].timeout = time.Minute; {
 		case i == len(w.clients): // the stranger
 		case w.names == oneLink:
-			all[i].link = all[0].link
+			all[i].links = all[0].links
 		case w.names == noPool:
-			all[i].link = all[i%2].link
+			all[i].links = all[i%2].links
 		}
+		all[i].turnTo(0)
 	}
 	stranger := all[len(w.clients)]
 	stranger.rest(0)
@@ -100,20 +111,30 @@ func (w *world) run() {
 	}
 	w.ended.Wait()
 	for _, c := range all {
-		c.hangUp()
+		c.hangUpAll()
 	}
 }
 
 // does lets an event happen.
 func (c *actor) does(command string) {
 	words := strings.Fields(command)
+	c.turnTo(c.world.master())
 	switch {
+	case words[0] == "REST":
+		d, err := time.ParseDuration(words[1] + "ms")
+		require.NoError(c.world.t, err)
+		c.rest(d)
+	case strings.HasPrefix(command, "LAB FAILOVER"):
+		c.world.fails(command)
+	case strings.HasPrefix(command, "LAB ALL CLOCK ADVANCE"):
+		d, err := time.ParseDuration(words[4] + "ms")
+		require.NoError(c.world.t, err)
+		c.world.shifts(d)
+		c.world.do(command)
 	case strings.HasPrefix(command, "LAB CLOCK ADVANCE"):
 		d, err := time.ParseDuration(words[3] + "ms")
 		require.NoError(c.world.t, err)
-		c.world.mu.Lock()
-		c.world.shift += d
-		c.world.mu.Unlock()
+		c.world.shifts(d)
 		c.world.do(command)
 	case words[0] == "LAB" || words[0] == "CONFIG":
 		if words[1] == "CRASH" {
@@ -131,15 +152,23 @@ func (c *actor) does(command string) {
 	}
 }
 
-// do asks the server without a client.
-func (w *world) do(command string) {
+func (w *world) shifts(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.shift += d
+}
+
+// do asks the master without a client.
+func (w *world) do(command string) { w.doAt(w.master(), command) }
+
+func (w *world) doAt(node int, command string) {
 	words, ok := resp.Words([]byte(command))
 	require.True(w.t, ok)
 	all := make([]string, len(words))
 	for i, word := range words {
 		all[i] = string(word)
 	}
-	_, err := w.srv.Try(all...)
+	_, err := w.nodes[node].Try(all...)
 	require.NoError(w.t, err, command)
 }
 

@@ -1,0 +1,134 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/holders"
+)
+
+// script is what the log shows of a script.
+type script struct {
+	text                string // "" if the log does not have it
+	frees, adds, writes bool   // it has removed a token, added one, changed a key and removed none
+}
+
+// releases reports whether a script may give locks up, and keeps whether it certainly does not.
+func (s *script) releases() bool {
+	return s.frees || strings.Contains(s.text, "'del'") || strings.Contains(s.text, `"del"`) ||
+		strings.Contains(s.text, "unlink")
+}
+
+func (s *script) keeps() bool { return !s.releases() && (s.writes || s.adds || s.text != "") }
+
+// use is a word that a client has sent together with a key, and word is the same of any client.
+type use struct {
+	word
+	client string
+}
+
+type word struct {
+	holders.Key
+	text string
+}
+
+// foresee notes who sends which words with which key, and what the scripts do.
+func (p *prover) foresee() {
+	p.ways()
+	epoch := p.epoch
+	for i := range p.history.Entries {
+		e := &p.history.Entries[i]
+		if e.Event == lab.EventCrash {
+			epoch += p.Proof.nodes
+		}
+		if len(e.Cmd) == 0 {
+			continue
+		}
+		r := p.request(i)
+		who := r.actor(epoch).id()
+		s := p.script(r)
+		if strings.HasPrefix(lower(e.Cmd), "eval") && len(e.Cmd) > 1 {
+			if _, whole := shaOf(e.Cmd[1]); whole && !strings.HasPrefix(lower(e.Cmd), "evalsha") {
+				s.text = strings.ToLower(e.Cmd[1])
+			}
+		}
+		for _, c := range e.Changes {
+			k := holders.Key{DB: c.DB, Name: c.Key}
+			s.frees, s.adds = s.frees || c.After == nil || countsDown(c), s.adds || c.Before == nil
+			s.writes = s.writes || c.After != nil
+			p.sends(k, r.words, who)
+			for _, token := range (&lock{}).added(c) {
+				if c.After.Deadline == 0 || c.After.Deadline > e.Time+1 {
+					p.takes(word{k, token}, who)
+				}
+			}
+		}
+		k := holders.Key{DB: e.DB, Name: e.Key}
+		p.sends(k, r.words, who)
+		if token := triesWith(r); token != "" {
+			p.takes(word{k, token}, who)
+		}
+	}
+}
+
+// foreseeRefused notes who has tried for a lock that was not free, or that had the same token.
+func (p *prover) foreseeRefused() {
+	for i := range p.history.Entries {
+		e := &p.history.Entries[i]
+		r := p.request(i)
+		adds := p.taking[word{holders.Key{DB: e.DB, Name: e.Key}, r.way()}] && !r.has(3, "xx")
+		if len(e.Cmd) > 0 && r.By == "" && (adds || r.runs() && p.script(r).adds) {
+			for _, text := range r.words {
+				if w := (word{holders.Key{DB: e.DB, Name: e.Key}, text}); len(p.takers[w]) > 0 {
+					p.takes(w, r.actor(p.epoch).id())
+				}
+			}
+		}
+	}
+}
+
+// countsDown reports whether a change lowers the count of a holder.
+func countsDown(c lab.Change) bool {
+	return c.Before != nil && c.After != nil && slices.ContainsFunc(c.After.Parts, func(a lab.Part) bool {
+		return slices.ContainsFunc(c.Before.Parts, func(b lab.Part) bool {
+			return a.Name == b.Name && isLess(a.Value, b.Value)
+		})
+	})
+}
+
+// script returns what the log shows of the script that a request runs, or in which it ran.
+func (p *prover) script(r *request) *script {
+	name := r.script()
+	if name == "" {
+		return &script{text: "none"}
+	}
+	if p.scripts[name] == nil {
+		p.scripts[name] = &script{}
+	}
+	return p.scripts[name]
+}
+
+// added returns the tokens that a change adds.
+func (l *lock) added(c lab.Change) (all []string) {
+	before := l.partsOf(c.Before)
+	for _, a := range l.partsOf(c.After) {
+		if !slices.ContainsFunc(before, func(b part) bool { return b.name == a.name }) {
+			all = append(all, a.token)
+		}
+	}
+	return all
+}
+
+func (p *prover) sends(k holders.Key, words []string, who string) {
+	for _, text := range words {
+		p.uses[use{word{k, text}, who}] = true
+	}
+}
+
+func (p *prover) takes(w word, who string) {
+	p.tokens[w] = true
+	if !slices.Contains(p.takers[w], who) {
+		p.takers[w] = append(p.takers[w], who)
+	}
+}

@@ -1,0 +1,48 @@
+package proof
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/miniredisd/miniredisd/lab"
+)
+
+// isLost reports whether a client does not know the reply to a request: it never came, or so late that somebody had
+// changed the key, or given it up, by then.
+func (p *prover) isLost(r *request) bool {
+	if r.outer().Outcome != lab.ReplyLate {
+		return r.lost()
+	}
+	all := p.history.Entries
+	next := slices.IndexFunc(all[r.index+1:], func(e lab.Entry) bool {
+		return e.Client == r.Client && e.By == "" && len(e.Cmd) > 0 && e.Mono > r.outer().Mono
+	})
+	if next < 0 {
+		return true
+	}
+	for _, o := range p.group.nodes {
+		if o.moves(r, p, all[r.index+1+next].Mono) {
+			return true
+		}
+	}
+	return false
+}
+
+// moves reports whether a node shows, between a request to a node and a time, a change of its keys or a release by
+// another client.
+func (p *prover) moves(r *request, to *prover, until int64) bool {
+	from, _ := slices.BinarySearchFunc(p.history.Entries, r.outer().Mono, func(e lab.Entry, mono int64) int {
+		return cmp.Compare(e.Mono, mono)
+	})
+	for i := from; i < len(p.history.Entries) && p.history.Entries[i].Mono <= until; i++ {
+		e := &p.history.Entries[i]
+		if p == to && (i <= r.index || e.Client == r.Client) || p != to && e.Client == 0 {
+			continue
+		}
+		changes := slices.ContainsFunc(e.Changes, func(c lab.Change) bool { return slices.Contains(r.words, c.Key) })
+		if changes || slices.Contains(r.words, e.Key) && p.releases(p.request(i)) {
+			return true
+		}
+	}
+	return false
+}
