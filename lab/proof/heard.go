@@ -26,8 +26,8 @@ func (p *prover) heard(r *request, l *lock) {
 		l.seenAbsent[me.id()] = isNil(r.Entry) || r.Reply == "0"
 		if !p.follows { // a replica shows an older state
 			p.learns(r, l)
-			p.findsOwn(r, l)
 		}
+		p.findsOwn(r, l)
 		p.notices(r, l)
 	case tries(r) && r.Reply == "OK":
 		p.wasOver(r, l)
@@ -107,15 +107,22 @@ func (p *prover) findsOwn(r *request, l *lock) {
 	for _, q := range l.parts {
 		me := r.actor(p.epoch)
 		own := p.uses[use{word{l.Key, q.token}, me.id()}] || q.was != nil && q.was.kin(me) != otherClient
-		if own && q.held == nil && q.token == r.Reply && l.told.As != lab.Semaphore {
-			l.drop([]part{q})
-			doubt := saying(r, l, doubtsWriter)
-			if q.was != nil && !q.was.looked { // it has asked whether its lost request took the lock
-				doubt = ""
-			}
-			p.grant(r, l, q, nil, doubt)
-			return
+		if !own || q.held != nil || q.token != r.Reply || l.told.As == lab.Semaphore {
+			continue
 		}
+		doubt, left := saying(r, l, doubtsWriter), p.leftAt(l, q.name)
+		switch {
+		case p.follows && len(left) == 0: // its master has another holder, or none
+			return
+		case q.was != nil && !q.was.looked: // it has asked whether its lost request took the lock
+			doubt = ""
+		}
+		l.drop([]part{q})
+		p.grant(r, l, q, nil, doubt)
+		for _, o := range left {
+			o.held = l.beliefs[len(l.beliefs)-1]
+		}
+		return
 	}
 }
 

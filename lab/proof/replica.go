@@ -154,6 +154,20 @@ func (p *prover) partOf(l *lock, b *belief) (found *part) {
 	return found
 }
 
+// leftAt returns the parts with a name at other masters of the group in which nobody believes.
+func (p *prover) leftAt(l *lock, name string) (all []*part) {
+	for _, o := range p.group.nodes {
+		other := o.locks[l.Key]
+		if o == p || o.follows || other == nil {
+			continue
+		}
+		if q := other.find(name); q != nil && q.held == nil {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
 // mirror applies a change that no client of a replica has made.
 func (p *prover) mirror(r *request, c lab.Change) {
 	l := p.lock(holders.Key{DB: c.DB, Name: c.Key})
