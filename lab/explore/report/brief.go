@@ -7,10 +7,11 @@ import (
 	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
-const mostBrief = 5 // mistakes
+const mostBrief = 5 // mistakes, and other findings of one
 
-// Brief writes what a failed test shows: for each mistake the sentence of a finding, what helps, how to see it again,
-// and the paths of the other reports. The sentence of the worst finding is the first line.
+// Brief writes what a failed test shows: for each mistake the sentence of a finding, what helps, how to see it again and
+// the sentences of the other findings, then the paths of the other reports. The sentence of the worst finding is the
+// first line.
 func Brief(w io.Writer, r *explore.Report, lang string, files ...string) error {
 	l, err := languageOf(lang)
 	if err != nil {
@@ -24,9 +25,7 @@ func Brief(w io.Writer, r *explore.Report, lang string, files ...string) error {
 		t.line("", t.sentence(r, m.facts[0].Finding))
 		t.advice(m)
 		t.details(m.facts[0])
-		if more := len(m.facts) - 1; more > 0 {
-			t.line("  ", t.count("shows.more", more))
-		}
+		t.rest(m.facts[1:])
 	}
 	if more := len(t.mistakes) - mostBrief; more > 0 {
 		t.line("", "\n"+l.count("mistakes.left", more))
@@ -34,6 +33,19 @@ func Brief(w io.Writer, r *explore.Report, lang string, files ...string) error {
 	t.end(files)
 	_, err = w.Write(t.b.Bytes())
 	return err
+}
+
+// rest writes the sentences of the other findings of a mistake.
+func (t *text) rest(others []fact) {
+	if len(others) > 0 {
+		t.line("  ", t.label("others"))
+	}
+	for _, f := range others[:min(len(others), mostBrief)] {
+		t.line("    ", t.sentence(t.r, f.Finding))
+	}
+	if more := len(others) - mostBrief; more > 0 {
+		t.line("  ", t.count("shows.more", more))
+	}
 }
 
 // Summary says in one line what has come of a report.
