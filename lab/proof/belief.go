@@ -147,19 +147,20 @@ func (p *prover) givesUp(r *request, l *lock, found []author, but *belief) {
 
 // extends records that an author has a new lease.
 func (p *prover) extends(r *request, l *lock, a author, until int64) {
-	if p.isLost(r) && a.sure {
+	unknown := p.isLost(r)
+	if unknown && a.sure && !p.together(r, a.belief) { // else a client that knows of the grant knows of the lease
 		a.sure, a.why = false, saying(r, l, doubtsReply)
 	}
 	if a.sure {
-		a.unknown, a.ends, a.lease = false, until, holders.LeaseOf(r.Time, until)
+		a.unknown, a.ends, a.lease = unknown, until, holders.LeaseOf(r.Time, until)
 		p.deadlines[a.order] = until
 	}
 	takes := p.together(r, a.belief) || a.endless && a.kin(r.actor(p.epoch)) == sameClient
 	if w := p.waitBehind(r); w != nil && !w.confirms() && a.sure && !takes {
 		a.sure, a.why = false, saying(w, l, doubtsWait)
 	}
-	renewal := holders.Renewal{Order: a.order, Time: r.Time, Until: until, Sure: a.sure, Doubted: a.doubt != "",
-		Why: holders.Doubt{Why: a.why, Step: r.step()}}
+	renewal := holders.Renewal{Order: a.order, Time: r.Time, Until: until, Sure: a.sure,
+		Doubted: a.doubt != "" || unknown, Why: holders.Doubt{Why: a.why, Step: r.step()}}
 	s := p.script(r)
 	again := p.replicated() && r.isScript() && (s.adds || s.frees) // a further try for the lock, or half of a release
 	if again || takes {

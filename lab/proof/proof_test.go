@@ -185,3 +185,24 @@ func TestAKeyIsWhatItsWatchSays(t *testing.T) {
 const unsure = "the log does not show whether all of them believed in it"
 
 const bothBelieve = ": both believe that they hold it"
+
+func TestAScriptWhoseReplyIsLostGivesNoLongerLease(t *testing.T) {
+	h := read(t, `
+		1000 a HINCRBY k ta 1 = 1 | k hash - > ta=1
+		1000 a PEXPIRE k 500 = 1 | k hash ta=1 > ta=1@1500
+		1000 a EVALSHA 9f k 500 ta = (nil)
+		1500 - expired | k hash ta=1@1500 > -
+		1600 b HINCRBY k tb 1 = 1 | k hash - > tb=1
+		1600 b PEXPIRE k 500 = 1 | k hash tb=1 > tb=1@2100
+		1600 b EVALSHA 9f k 500 tb = (nil)`)
+	for i := range h.Entries {
+		if e := &h.Entries[i]; e.Client != 0 && e.Cmd[0] != "EVALSHA" {
+			e.By, e.Run = "9f", e.Client
+		}
+	}
+	require.Equal(t, "safe", says(prove(h), "k"))
+	h.Entries[2].Event, h.Entries[2].Outcome = "lost", lab.ReplyLost
+	require.Equal(t, "safe", says(prove(h), "k"))
+	h.Entries[4].Time, h.Entries[3].Time = 1300, 1300 // before its client gives it up, if it knows of it
+	require.NotEqual(t, "safe", says(prove(h), "k"))
+}
