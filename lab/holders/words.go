@@ -1,6 +1,10 @@
 package holders
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
 // Class returns a name without the parts that differ between locks of one kind. A part with digits
 // is replaced by * if it is long, such as an id. In a short part, each number becomes #.
@@ -71,7 +75,13 @@ const LongestToken = 128
 // bytes. Cached values often have digits, too, but they are longer, or they are sentences,
 // documents or addresses.
 func LooksRandom(value string) bool {
-	if len(value) < 16 || len(value) > LongestToken || isData(value) {
+	value = raw(value)
+	switch {
+	case len(value) < 16 || len(value) > LongestToken:
+		return false
+	case isBinary(value): // random bytes may be spaces and brackets, too
+		return !hasWords(value)
+	case isData(value):
 		return false
 	}
 	for i := range len(value) {
@@ -80,6 +90,58 @@ func LooksRandom(value string) bool {
 		}
 	}
 	return mixedCase(value)
+}
+
+// raw undoes the escapes of lab.Printable. The values of a log have them.
+func raw(value string) string {
+	escaped := strings.Contains(value, `\`) && utf8.ValidString(value)
+	if !escaped || strings.ContainsFunc(value, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return value
+	}
+	var b strings.Builder
+	for i := 0; i < len(value); i++ {
+		if value[i] != '\\' || i+1 == len(value) {
+			b.WriteByte(value[i])
+			continue
+		}
+		i++
+		switch c := value[i]; c {
+		case 'n', 'r', 't':
+			b.WriteByte(map[byte]byte{'n': '\n', 'r': '\r', 't': '\t'}[c])
+		case 'x':
+			if n, err := strconv.ParseUint(value[i+1:min(i+3, len(value))], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 2
+			}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// isBinary reports whether value is no text.
+func isBinary(value string) bool {
+	return !utf8.ValidString(value) || strings.ContainsFunc(value, func(r rune) bool {
+		return r < ' ' && !strings.ContainsRune("\t\n\r", r)
+	})
+}
+
+// hasWords reports whether bytes have words of small letters. One in a million random tokens of 20 bytes has.
+func hasWords(value string) bool {
+	const shortest, enough = 4, 8
+	all, run := 0, 0
+	for i := range len(value) + 1 {
+		if i < len(value) && value[i] >= 'a' && value[i] <= 'z' {
+			run++
+			continue
+		}
+		if run >= shortest {
+			all += run
+		}
+		run = 0
+	}
+	return all >= enough
 }
 
 // mixedCase reports whether value has small letters, and large ones side by side in several places, as random

@@ -1,10 +1,13 @@
 package holders
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab"
 )
 
 func TestNamesThatDifferInNumbersAreOneClass(t *testing.T) {
@@ -53,4 +56,20 @@ func TestTokensLookRandomAndDataDoesNot(t *testing.T) {
 	} {
 		require.Equal(t, want, LooksRandom(value), "%q", value)
 	}
+}
+
+func TestRandomBytesLookRandomInALog(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	for _, size := range []int{16, 20, 32, 64} {
+		for range 20_000 {
+			token := make([]byte, size)
+			for i := range token {
+				token[i] = byte(chance.Uint32())
+			}
+			require.True(t, LooksRandom(string(token)), "%q", token)
+			require.True(t, LooksRandom(lab.Printable(string(token))), "%q", token)
+		}
+	}
+	data := "\x82\xa4name\xa5alice\xa2id\xcd\x01\x11"
+	require.False(t, LooksRandom(lab.Printable(data)))
 }
