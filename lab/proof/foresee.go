@@ -53,6 +53,9 @@ func (p *prover) foresee() {
 				s.text = strings.ToLower(e.Cmd[1])
 			}
 		}
+		if r.isScript() && renews(lower(e.Cmd)) && answered(e) == yes { // no change, while the clock stands still
+			s.writes = true
+		}
 		for _, c := range e.Changes {
 			k := holders.Key{DB: c.DB, Name: c.Key}
 			s.frees, s.adds = s.frees || c.After == nil || countsDown(c), s.adds || c.Before == nil

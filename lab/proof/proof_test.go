@@ -206,3 +206,17 @@ func TestAScriptWhoseReplyIsLostGivesNoLongerLease(t *testing.T) {
 	h.Entries[4].Time, h.Entries[3].Time = 1300, 1300 // before its client gives it up, if it knows of it
 	require.NotEqual(t, "safe", says(prove(h), "k"))
 }
+
+func TestAScriptThatOnlyRenewsGivesNothingUpWhenItFails(t *testing.T) {
+	h := read(t, `
+		1000 a SET k ta NX PX 500 = OK | k string - > ta@1500
+		1000 a EVALSHA 9f 1 k 500 = NOSCRIPT
+		1000 a PEXPIRE k 500 = 1
+		1000 a EVAL 9f 1 k 500 = 1
+		1100 - crash | k string ta@1500 > -
+		1200 b SET k tb NX PX 500 = OK | k string - > tb@1700`)
+	h.Entries[1].Outcome = lab.Failed
+	require.Contains(t, says(prove(h), "k"), "undecided") // the script may have given the lock up
+	h.Entries[2].By = "9f"
+	require.Contains(t, says(prove(h), "k"), "two-holders")
+}
