@@ -257,7 +257,7 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 		doubt = cmp.Or(doubt, saying(r, l, doubtsFull))
 	}
 	p.triesAgain(r, l)
-	p.grant(r, l, a, nil, doubt)
+	p.permit(r, l, a, doubt)
 }
 
 // together reports whether r, or an entry before it of the same request, began a belief.

@@ -15,6 +15,7 @@ type lock struct {
 	parts     []part           // what the key has now
 	asking    map[int64][]part // of a semaphore: what connections have added, before they look how many there are
 	restarted string           // what a restart has found of the key on the disk, since it was granted
+	foreign   bool             // of a semaphore: a client that holds no permit has set the deadline
 	mode      string
 	counted   bool // a hash whose first field is the count of its holder
 }
@@ -162,6 +163,7 @@ func (p *prover) change(r *request, c lab.Change) {
 	}
 	p.watches(r, l, c)
 	defer func() { l.seen = true }()
+	p.notesForeign(r, l, c)
 	if l.what == queue || l.what == other || l.told.As == lab.Queue {
 		return
 	}

@@ -38,7 +38,7 @@ func (p *prover) countsPermits(r *request, l *lock, c lab.Change) {
 		switch {
 		case n > was && n <= int64(l.told.Holders):
 			p.triesAgain(r, l)
-			p.grant(r, l, part{name: strconv.Itoa(r.index), token: strconv.Itoa(r.index), deadline: c.After.Deadline}, nil, "")
+			p.permit(r, l, part{name: strconv.Itoa(r.index), token: strconv.Itoa(r.index), deadline: c.After.Deadline}, "")
 		case n < was:
 			p.givesBack(r, l)
 		}
@@ -49,6 +49,30 @@ func (p *prover) countsPermits(r *request, l *lock, c lab.Change) {
 		}
 	default:
 		p.leavesUnread(r, l, doubtsWriter)
+	}
+}
+
+// notesForeign notes whether a stranger sets the deadline of a semaphore.
+func (p *prover) notesForeign(r *request, l *lock, c lab.Change) {
+	switch {
+	case l.told.As != lab.Semaphore:
+	case c.Before == nil || c.After == nil:
+		l.foreign = false
+	case c.Before.Deadline != c.After.Deadline:
+		l.foreign = r.Client == 0 || !l.took[r.actor(p.epoch).id()] && len(p.authors(r, l, false)) == 0
+	}
+}
+
+// permit grants a permit. A client that sets no deadline does not know of one that a stranger has set.
+func (p *prover) permit(r *request, l *lock, q part, doubt string) {
+	now := q.deadline
+	if l.foreign && !q.scored {
+		q.deadline = 0
+	}
+	p.grant(r, l, q, nil, doubt)
+	if now != q.deadline {
+		l.find(q.name).deadline = now
+		p.apart(r, l, l.beliefs[len(l.beliefs)-1])
 	}
 }
 
@@ -146,6 +170,9 @@ func (p *prover) looks(r *request, l *lock) bool {
 	if there != nil {
 		now = there.deadline
 		l.drop([]part{q})
+	}
+	if l.foreign && !q.scored {
+		q.deadline = 0
 	}
 	p.triesAgain(r, l)
 	p.grant(r, l, q, nil, doubt)
