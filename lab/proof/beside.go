@@ -43,7 +43,7 @@ func (p *prover) isBeside(r *request, l *lock, c lab.Change) bool {
 		if o == l.claims || o.what != "" {
 			continue
 		}
-		mine := slices.ContainsFunc(o.beliefs, func(b *belief) bool { return !b.gone && b.id() == me })
+		mine := slices.ContainsFunc(o.beliefs, func(b *belief) bool { return !b.gone && b.doubt == "" && b.id() == me })
 		if v.Type == "string" && mine || r.isScript() && slices.Contains(r.words, o.Name) && v.Type != "string" {
 			return true
 		}
