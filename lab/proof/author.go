@@ -60,9 +60,8 @@ func (p *prover) authors(r *request, l *lock, writes bool) []author {
 			continue
 		}
 		shown = true
-		unique := len(p.takers[word{l.Key, b.token}]) < 2 || holders.LooksRandom(b.token)
 		switch kin := b.kin(a); {
-		case kin == sameClient, kin != otherClient && kin != renamed && unique:
+		case kin == sameClient, kin != otherClient && kin != renamed && p.isUnique(l, b):
 			found = append(found, author{b, true, ""})
 		case kin != otherClient:
 			found = append(found, author{b, false, saying(r, l, doubtsAuthor)})
@@ -75,6 +74,11 @@ func (p *prover) authors(r *request, l *lock, writes bool) []author {
 		return unsure(r, l, found)
 	}
 	return settled(r, l, found)
+}
+
+// isUnique reports whether the token of a belief names one client.
+func (p *prover) isUnique(l *lock, b *belief) bool {
+	return len(p.takers[word{l.Key, b.token}]) < 2 || holders.LooksRandom(b.token)
 }
 
 // ofTheirOwn returns the authors of a request that has changed nothing. If it shows a token with which a client has

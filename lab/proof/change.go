@@ -224,7 +224,7 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 	past := ""
 	if c.After.Type == "zset" && a.deadline <= r.Time {
 		const near = 1000 // ms
-		if a.deadline > 0 && a.deadline < r.Time-near {
+		if a.deadline > 0 && (a.deadline < r.Time-near || p.scores[l.Key]) {
 			past = saying(r, l, doubtsClock)
 		}
 		a.deadline, a.scored = c.After.Deadline, false // the score is the time of the grant

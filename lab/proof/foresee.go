@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +19,15 @@ type script struct {
 func (s *script) releases() bool {
 	return s.frees || strings.Contains(s.text, "'del'") || strings.Contains(s.text, `"del"`) ||
 		strings.Contains(s.text, "unlink")
+}
+
+// has notes the text of a script. A call that sets a time of zero or less frees the key.
+func (s *script) has(text string) {
+	if s.text == "" {
+		s.text = strings.ToLower(text)
+		ends := regexp.MustCompile(`expire['"]\s*,[^,()]*,\s*['"]?(0|-\d+)['"]?\s*\)`)
+		s.frees = s.frees || ends.MatchString(s.text)
+	}
 }
 
 func (s *script) keeps() bool { return !s.releases() && (s.writes || s.adds || s.text != "") }
@@ -50,7 +60,7 @@ func (p *prover) foresee() {
 		s := p.script(r)
 		if strings.HasPrefix(lower(e.Cmd), "eval") && len(e.Cmd) > 1 {
 			if _, whole := shaOf(e.Cmd[1]); whole && !strings.HasPrefix(lower(e.Cmd), "evalsha") {
-				s.text = strings.ToLower(e.Cmd[1])
+				s.has(e.Cmd[1])
 			}
 		}
 		if r.isScript() && renews(lower(e.Cmd)) && answered(e) == yes { // no change, while the clock stands still
@@ -61,6 +71,7 @@ func (p *prover) foresee() {
 			s.frees, s.adds = s.frees || c.After == nil || countsDown(c), s.adds || c.Before == nil
 			s.writes = s.writes || c.After != nil
 			p.sends(k, r.words, who)
+			p.scores[k] = p.scores[k] || endsInScores(c, e.Time)
 			for _, token := range (&lock{}).added(c) {
 				if c.After.Deadline == 0 || c.After.Deadline > e.Time+1 {
 					p.takes(word{k, token}, who)
@@ -89,6 +100,13 @@ func (p *prover) foreseeRefused() {
 			}
 		}
 	}
+}
+
+// endsInScores reports whether a change writes a score that is a time to come.
+func endsInScores(c lab.Change, now int64) bool {
+	return c.After != nil && c.After.Type == "zset" && slices.ContainsFunc(c.After.Parts, func(q lab.Part) bool {
+		return scoredTime(q.Value) > now
+	})
 }
 
 // countsDown reports whether a change lowers the count of a holder.

@@ -94,7 +94,7 @@ func (p *prover) renewsAlike(r *request, l *lock) bool {
 // learns notes that a client has read its own token.
 func (p *prover) learns(r *request, l *lock) {
 	for _, b := range l.beliefs {
-		knows := l.has(b) && !r.lost() && r.Reply == b.token && b.kin(r.actor(p.epoch)) != otherClient
+		knows := l.has(b) && !r.lost() && r.Reply == b.token && p.isUnique(l, b) && b.kin(r.actor(p.epoch)) != otherClient
 		if knows && b.unknown && b.doubt == "" && p.usesLater(r, l, b) {
 			b.unknown, b.actor = false, r.actor(p.epoch)
 			p.Ledger.Learned(p.node, l.Key, b.order)

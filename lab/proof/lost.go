@@ -28,8 +28,8 @@ func (p *prover) isLost(r *request) bool {
 	return false
 }
 
-// moves reports whether a node shows, between a request to a node and a time, a change of its keys or a release by
-// another client.
+// moves reports whether a node shows, between a request to a node and a time, a change of its keys or a request of
+// another client that may tell it that it has lost a lock.
 func (p *prover) moves(r *request, to *prover, until int64) bool {
 	from, _ := slices.BinarySearchFunc(p.history.Entries, r.outer().Mono, func(e lab.Entry, mono int64) int {
 		return cmp.Compare(e.Mono, mono)
@@ -40,7 +40,7 @@ func (p *prover) moves(r *request, to *prover, until int64) bool {
 			continue
 		}
 		changes := slices.ContainsFunc(e.Changes, func(c lab.Change) bool { return slices.Contains(r.words, c.Key) })
-		if changes || slices.Contains(r.words, e.Key) && p.releases(p.request(i)) {
+		if changes || len(e.Cmd) > 0 && slices.Contains(r.words, e.Key) && !tries(p.request(i)) {
 			return true
 		}
 	}

@@ -104,9 +104,10 @@ type group struct {
 	claims map[holders.Key]*claims
 	all    []*claims // in the order in which they were seen
 	uses   map[use]bool
-	takers map[word][]string // the clients that have tried for a lock with a token
-	sole   map[string]bool   // the names that one worker uses
-	taking map[word]bool     // how each lock is taken, in the words of request.way
+	takers map[word][]string    // the clients that have tried for a lock with a token
+	sole   map[string]bool      // the names that one worker uses
+	taking map[word]bool        // how each lock is taken, in the words of request.way
+	scores map[holders.Key]bool // the sorted sets whose scores are the ends of leases
 }
 
 // Node is a server of the process.
@@ -124,7 +125,7 @@ func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *
 	for _, n := range nodes {
 		for len(groups) <= n.Master {
 			groups = append(groups, &group{master: len(groups), claims: map[holders.Key]*claims{}, uses: map[use]bool{},
-				takers: map[word][]string{}, sole: map[string]bool{}, taking: map[word]bool{}})
+				takers: map[word][]string{}, sole: map[string]bool{}, taking: map[word]bool{}, scores: map[holders.Key]bool{}})
 		}
 	}
 	all.masters = len(groups)

@@ -60,6 +60,9 @@ func (p *prover) intrudes(r *request, l *lock, q *part, mine []author) {
 // joins records that a client believes in a lock that the key gives to another one.
 func (p *prover) joins(r *request, l *lock, q *part, doubt string) {
 	me := r.actor(p.epoch)
+	if doubt == "" && p.isLost(r) {
+		doubt = saying(r, l, doubtsReply)
+	}
 	b := &belief{actor: me, token: q.token, ends: q.deadline, index: r.index, on: p.node, taken: r.step(),
 		shared: q.held != nil && q.held.shared, unknown: doubt != "", doubt: doubt, sole: p.sole[me.name]}
 	b.order, _, _ = p.Ledger.Granted(p.node, holders.Grant{

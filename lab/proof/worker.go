@@ -44,6 +44,9 @@ func meets(entries []lab.Placed, provers []*prover) {
 			all[named{p.group, e.Name}] = n
 		}
 		n.uses(p.node, e.Client)
+		if e.By != "" && e.By != exec { // a script may hand the lock to the token of another worker
+			continue
+		}
 		k := holders.Key{DB: e.DB, Name: e.Key}
 		for _, text := range e.Cmd[1:] {
 			if w := (word{k, text}); slices.Contains(p.takers[w], e.Name) {
