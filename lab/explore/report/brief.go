@@ -9,8 +9,8 @@ import (
 
 const mostBrief = 5 // mistakes, and other findings of one
 
-// Brief writes what a failed test shows: for each mistake the sentence of a finding, what helps, how to see it again and
-// the sentences of the others, then the paths of the other reports. The sentence of the worst finding is the first line.
+// Brief writes what a failed test shows: for each mistake the sentence of a finding, what helps, how to see it again,
+// and the sentences of the others; then the paths of the other reports. The first line is about the worst finding.
 func Brief(w io.Writer, r *explore.Report, lang string, files ...string) error {
 	l, err := languageOf(lang)
 	if err != nil {
