@@ -220,3 +220,33 @@ func TestAScriptThatOnlyRenewsGivesNothingUpWhenItFails(t *testing.T) {
 	h.Entries[2].By = "9f"
 	require.Contains(t, says(prove(h), "k"), "two-holders")
 }
+
+func TestAScriptThatSetsATimeOfZeroIsARelease(t *testing.T) {
+	for call, want := range map[string]string{
+		"redis.call('PEXPIRE',KEYS[1],0)": "undecided", "redis.call('PEXPIRE',KEYS[1],3000)": "two-holders",
+	} {
+		h := read(t, `
+			1000 a SET k ta NX PX 5000 = OK | k string - > ta@6000
+			1100 a EVAL text 1 k ta = -
+			1200 - evicted | k string ta@6000 > -
+			1300 b SET k tb NX PX 5000 = OK | k string - > tb@6300`)
+		h.Entries[1].Cmd[1] = "if redis.call('GET',KEYS[1])==ARGV[1] then return " + call + " end"
+		h.Entries[1].Outcome = lab.NotExecuted
+		require.Contains(t, says(prove(h), "k"), want)
+	}
+}
+
+func TestAWordOfAllClientsIsNoTokenToReadBack(t *testing.T) {
+	for word, want := range map[string]string{"taken": "undecided", "tb": "two-holders"} {
+		h := read(t, strings.ReplaceAll(`
+			1000 a SET k taken NX PX 500 = OK | k string - > taken@1500
+			1100 a DEL k = 1 | k string taken@1500 > -
+			1200 b SET k word NX PX 500 = OK | k string - > word@1700
+			1300 b GET k = word
+			1400 b PUBLISH k word = 0
+			1450 - evicted | k string word@1700 > -
+			1500 c SET k tc NX PX 500 = OK | k string - > tc@2000`, "word", word))
+		h.Entries[2].Outcome = lab.ReplyLost
+		require.Contains(t, says(prove(h), "k"), want)
+	}
+}

@@ -40,6 +40,15 @@ func TestProgramsAreJudgedRight(t *testing.T) {
 	require.Greater(t, 8*seen.two, seen.all, "too few programs with two holders")
 }
 
+// Programs far beyond those that are played above were judged wrong once.
+func TestProgramsThatWereJudgedWrong(t *testing.T) {
+	t.Parallel()
+	ways := readGrammar(t)
+	for _, seed := range []uint64{15416, 23885, 25564, 26255, 28448, 30233, 32944, 35261, 38645, 39324} {
+		require.Empty(t, wrong(play(t, ways.draw(seed))), seed)
+	}
+}
+
 // A program that is printed can be played again.
 func TestOneSeedIsOneHistory(t *testing.T) {
 	t.Parallel()
