@@ -135,6 +135,8 @@ func (r *reader) fields(values *json.Decoder) (h lab.History, err error) {
 				h.Node = &lab.Node{}
 			}
 			err = values.Decode(fieldOf(h.Node, strings.ToLower(name.(string))))
+		case "cluster":
+			err = values.Decode(&h.Cluster)
 		case "watched":
 			err = values.Decode(&h.Watched)
 		case "entries":

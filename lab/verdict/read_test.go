@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -118,7 +119,7 @@ func TestEveryEscapeOfJSONIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestReadKeepsChangesAndWhatIsWatched(t *testing.T) {
+func TestReadKeepsEachFieldOfAHistory(t *testing.T) {
 	l := lab.NewLog(func(string, []byte) bool { return true })
 	l.Watch(lab.Watch{Pattern: "sem:*", As: lab.Semaphore, Holders: 3})
 	l.Add(lab.Entry{Event: lab.EventExpired, Key: "sem:a", Changes: []lab.Change{{
@@ -126,6 +127,12 @@ func TestReadKeepsChangesAndWhatIsWatched(t *testing.T) {
 		Before: &lab.Value{Type: "set", Len: 1, Deadline: 7, Parts: []lab.Part{{Name: "a"}}},
 	}}})
 	h := l.Export(1, 1)
+	h.Cluster, h.Node = true, &lab.Node{Node: 1, Nodes: 2, Port: 3, Role: "master", ReplID: "id", Offset: 4}
+	for _, part := range []reflect.Value{reflect.ValueOf(h), reflect.ValueOf(*h.Node)} {
+		for i := range part.NumField() {
+			require.False(t, part.Field(i).IsZero(), "the test says nothing of %s", part.Type().Field(i).Name)
+		}
+	}
 	read, err := Read(strings.NewReader(string(h.JSON())))
 	require.NoError(t, err)
 	require.Equal(t, []lab.History{h}, read)
