@@ -17,7 +17,7 @@
 #   the_end                Prints LAB LOG.
 #   $unlock, $renew        The two scripts of a lock. Both compare the token first.
 #
-# Replies are written as in LAB LOG: OK, 1, text, (nil), ERR ..., [a b]. The state of a connection
+# Replies are written as in LAB LOG: OK, 1, text, (nil), ERR ..., [a b]. An address is node-N. The state of a connection
 # is (closed), (reset) or (refused). Nothing here sleeps or uses real time. MINIREDISD is the path
 # of the server (built here by default), SEED its seed, and HISTORY a file for LAB ALL LOG EXPORT.
 set -eu
@@ -85,6 +85,13 @@ nodes() {
 	echo "$text"
 }
 
+# places TEXT prints a text with the numbers of nodes instead of their addresses.
+places() {
+	local text=$1 n
+	for n in "${!ports[@]}"; do text=${text//127.0.0.1[: ]"${ports[n]}"/node-$((n + 1))}; done
+	echo "$text"
+}
+
 client() {
 	fds[$1]= of[$1]=${2:-1}
 	if { exec {fd}<>"/dev/tcp/127.0.0.1/${ports[${2:-1} - 1]}"; } 2>/dev/null; then
@@ -102,6 +109,7 @@ talk() {
 	case $1 in
 	gets | hears)
 		receive "$fd"
+		[[ $reply != *127.0.0.1:* ]] || reply=$(places "$reply")
 		echo "  $name: $reply"
 		[ "$1" = hears ] || [ "$reply" = "$2" ] || wrong "$2"
 		;;
@@ -216,5 +224,5 @@ the_end() {
 	[ ${#ports[@]} = 1 ] || all=ALL
 	[ -z "${HISTORY-}" ] || labcli $all LOG EXPORT >"$HISTORY"
 	echo
-	entries $all LOG
+	places "$(entries $all LOG)"
 }

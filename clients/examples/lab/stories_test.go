@@ -29,8 +29,8 @@ var twoHolders = []string{"04", "05", "06", "09", "29", "30", "32", "33", "34", 
 
 // undecided lists the stories whose log cannot tell whether there were two holders. In story 02 the reply to a release
 // comes late, and the log does not show when. In story 07, WAIT told worker-1 that no replica has the lock, and nothing
-// shows that it works on.
-var undecided = []string{"02", "07"}
+// shows that it works on. In story 39 the slot of the lock moves.
+var undecided = []string{"02", "07", "39"}
 
 // notJudged lists the stories that watch other keys than locks, too: a list of signals, a queue of waiters, a stock, a
 // list with the name of the lock.
@@ -41,7 +41,7 @@ var notJudged = []string{"10", "15", "25", "43"}
 func TestStoriesEndAsTheySayTwice(t *testing.T) {
 	server := build(t)
 	stories := scripts(t)
-	require.Len(t, stories, 43)
+	require.Len(t, stories, 44)
 	for _, story := range stories {
 		t.Run(strings.TrimSuffix(story, ".sh"), func(t *testing.T) {
 			t.Parallel()
