@@ -160,6 +160,24 @@ func TestInABubbleThePortIsWhatTheTestAsksFor(t *testing.T) {
 	})
 }
 
+func TestInABubbleKeysMigrateBetweenServersThatWereStartedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := miniredistest.RunMasters(t, 2)
+		m[0].Do("SET", "k", "v", "PX", "30000")
+		host, port, err := net.SplitHostPort(m[1].Addr())
+		require.NoError(t, err)
+		require.Equal(t, "OK", m[0].Do("MIGRATE", host, port, "k", "0", "1000").Str)
+		m[0].AssertNone("*")
+		m[1].AssertString("k", "v")
+		require.Equal(t, 30*time.Second, m[1].TTL("k"))
+		m[1].Crash(time.Hour, miniredistest.KeepKeys)
+		m[0].Do("SET", "k", "v")
+		_, err = m[0].Try("MIGRATE", host, port, "k", "0", "1000", "REPLACE")
+		require.ErrorContains(t, err, "IOERR error or timeout writing to target instance")
+		m[0].AssertString("k", "v")
+	})
+}
+
 // Else a bubble in which all wait for ever would not notice it.
 func TestInABubbleAnIdleServerDoesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	random "math/rand/v2"
+	"net"
 	"slices"
+	"strconv"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/reactor"
@@ -118,6 +122,7 @@ func introduce(all []*node) {
 		}
 		if n.Bubble != nil { // its loop looks at the sockets between them
 			n.Bubble.Neighbours(slices.Concat(bubbles[:i], bubbles[i+1:]))
+			n.admin.Dial = n.dialPeer
 		}
 	}
 	if all[0].cluster != nil {
@@ -126,6 +131,16 @@ func introduce(all []*node) {
 	if all[0].lab != nil {
 		lab.ShareLedger(labs)
 	}
+}
+
+// dialPeer connects to another server of the bubble, which TCP does not reach.
+func (n *node) dialPeer(host, port string, _ time.Duration) (net.Conn, error) {
+	number, _ := strconv.Atoi(port)
+	to := repl.PeerAt(n.repl, host, number)
+	if to == nil {
+		return nil, syscall.ECONNREFUSED
+	}
+	return to.Dial()
 }
 
 // newSeed returns a seed that clients cannot guess, because they choose the keys.

@@ -58,7 +58,7 @@ func (a *State) Transfer(t *command.Transfer, restored func(key int)) error {
 func (a *State) tryTransfer(t *command.Transfer, restored func(key int)) (again bool, err error) {
 	m := a.Migrate.take(t)
 	if m == nil {
-		if m, err = dialMigrate(t); err != nil {
+		if m, err = a.dialMigrate(t); err != nil {
 			return false, err
 		}
 	}
@@ -170,12 +170,11 @@ func (m *migrateSocket) reply(timeout time.Duration) (string, error) {
 
 // dialMigrate connects. A connection that is refused or late is reported as a write error, because
 // Redis notices it at its first write.
-func dialMigrate(t *command.Transfer) (*migrateSocket, error) {
+func (a *State) dialMigrate(t *command.Transfer) (*migrateSocket, error) {
 	if t.Host == "" { // Go would connect to this machine
 		return nil, errMigrateConnecting
 	}
-	d := net.Dialer{Timeout: t.Timeout, KeepAlive: -1}
-	conn, err := d.Dial("tcp", net.JoinHostPort(t.Host, leadingNumber(t.Port)))
+	conn, err := a.Dial(t.Host, leadingNumber(t.Port), t.Timeout)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED), isTimeout(err):
 		return nil, errMigrateWriting
@@ -184,6 +183,11 @@ func dialMigrate(t *command.Transfer) (*migrateSocket, error) {
 	}
 	replies := bufio.NewReaderSize(conn, migrateReplyMost)
 	return &migrateSocket{host: t.Host, port: t.Port, conn: conn, replies: replies, db: -1}, nil
+}
+
+func dialTCP(host, port string, timeout time.Duration) (net.Conn, error) {
+	d := net.Dialer{Timeout: timeout, KeepAlive: -1}
+	return d.Dial("tcp", net.JoinHostPort(host, port))
 }
 
 // leadingNumber returns the part of a port that C's atoi reads.

@@ -8,7 +8,9 @@
 package admin
 
 import (
+	"net"
 	"slices"
+	"time"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/server"
@@ -19,11 +21,12 @@ type State struct {
 	s        *server.Server
 	Monitors monitors
 	Migrate  migrateSockets
-	text     []byte // buffer for INFO and CLIENT LIST
+	Dial     func(host, port string, timeout time.Duration) (net.Conn, error) // for MIGRATE
+	text     []byte                                                           // buffer for INFO and CLIENT LIST
 }
 
 // New makes what the commands of one server need.
-func New(s *server.Server) *State { return &State{s: s, Monitors: monitors{s: s}} }
+func New(s *server.Server) *State { return &State{s: s, Monitors: monitors{s: s}, Dial: dialTCP} }
 
 // Part is the place of MONITOR and MIGRATE in a pass.
 func (a *State) Part() server.Part {
