@@ -19,6 +19,22 @@ func (s *Server) Clock() Clock { return Clock{[]*Server{s}} }
 // only one master's clock moves, that clock jumps.
 func (m Masters) Clock() Clock { return Clock{m} }
 
+// begin sets the clocks as the options ask for. Then the history begins with the test.
+func (m Masters) begin(o options) {
+	m[0].t.Helper()
+	if o.frozen {
+		m.Clock().Freeze()
+	}
+	if !o.at.IsZero() {
+		m.Clock().Set(o.at)
+	}
+	if o.frozen || !o.at.IsZero() {
+		for _, s := range m {
+			s.ResetLog()
+		}
+	}
+}
+
 // Now returns the time of the clock, in whole milliseconds. With several servers it is the first
 // one's.
 func (c Clock) Now() time.Time {
@@ -58,16 +74,16 @@ func (c Clock) Advance(d time.Duration) (expired int) {
 	return expired
 }
 
-// each sends LAB CLOCK to all servers of c, by one LAB ALL if they are all masters.
+// each sends LAB CLOCK to all servers of c, by one LAB ALL if they are all that there are. That reaches Sentinels, too.
 func (c Clock) each(args ...string) []resp.Value {
 	first := c.of[0]
 	first.t.Helper()
 	verb := append([]string{"CLOCK"}, args...)
-	if len(c.of) > 1 && len(c.of) == len(first.in.masters) {
+	if len(first.in.servers) > 1 && len(c.of) == len(first.in.nodes) {
 		replies := first.lab(append([]string{"ALL"}, verb...)...).Elems
 		for i, v := range replies {
 			if v.Kind == '-' {
-				first.t.Fatalf("%sLAB %s: %s", c.of[i].name, strings.Join(verb, " "), v.Str)
+				first.t.Fatalf("%sLAB %s: %s", first.in.names[i], strings.Join(verb, " "), v.Str)
 			}
 		}
 		return replies

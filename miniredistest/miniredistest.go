@@ -34,6 +34,7 @@
 //	(nothing)                         Crash(d, LoseKeys), Listen, Blackhole, Partition
 //	(nothing)                         Disk(), Crash(d, LoseUnsynced), Disk().Fail, Slow, Torn
 //	(nothing)                         Replicas(2), Hold, Lag, Release, Failover
+//	(nothing)                         Cluster(), MoveSlot, Stale; Sentinels(3), Believe, Pause
 //	FastForward(d)                    Clock().Advance(d): also moves TIME and timeouts
 //	SetTime(t)                        Clock().Set(t): also moves TTLs, because there is one clock
 //	(nothing)                         Clock().Freeze, Run, Rate
@@ -110,13 +111,15 @@ type Masters []*Server
 
 // process is shared by the servers that were started together.
 type process struct {
-	masters node.Nodes // and their replicas
-	nodes   Masters    // the same
-	ended   chan error
-	names   []string // of the nodes, as prefixes
-	stop    sync.Once
-	rules   []*Rule // that the test has begun
-	log     lines
+	nodeCount int
+	servers   node.Nodes // masters, their replicas, and Sentinels
+	nodes     Masters    // masters and their replicas
+	sentinels Masters
+	ended     chan error
+	names     []string // of the servers, as prefixes
+	stop      sync.Once
+	rules     []*Rule // that the test has begun
+	log       lines
 }
 
 // Option changes how servers are started.
@@ -203,7 +206,7 @@ func run(t testing.TB, n int, o options) Masters {
 	t.Helper()
 	in := start(t, n, o)
 	var all Masters
-	for i, m := range in.masters {
+	for i, m := range in.servers {
 		s := &Server{t: t, s: m, in: in, name: in.names[i], port: m.Port()}
 		if addrs := m.Addrs(); len(addrs) > 0 {
 			s.addr, s.plain = addrs[0], addrs[0]
@@ -213,6 +216,7 @@ func run(t testing.TB, n int, o options) Masters {
 		}
 		all = append(all, s)
 	}
+	all, in.sentinels = all[:in.nodeCount], all[in.nodeCount:]
 	in.nodes = all
 	in.awaitReplicas()
 	for _, s := range all {
@@ -222,16 +226,8 @@ func run(t testing.TB, n int, o options) Masters {
 		for _, watch := range o.shaped {
 			s.lab(watch...)
 		}
-		if o.frozen {
-			s.Clock().Freeze()
-		}
-		if !o.at.IsZero() {
-			s.Clock().Set(o.at)
-		}
-		if o.frozen || !o.at.IsZero() {
-			s.ResetLog() // the history begins with the test
-		}
 	}
+	all.begin(o)
 	return all[:n]
 }
 
@@ -256,14 +252,14 @@ func start(t testing.TB, n int, o options) *process {
 	if o.tls != nil {
 		cfg.Port = max(cfg.Port, 0) // for Dial
 	}
-	in := &process{ended: make(chan error, 1), names: namesOf(cfg)}
-	in.masters, err = node.NewNodes(cfg, func(node int) server.Log {
+	in := &process{ended: make(chan error, 1), names: namesOf(cfg), nodeCount: cfg.Nodes()}
+	in.servers, err = node.NewNodes(cfg, func(node int) server.Log {
 		return func(level byte, format string, args ...any) { in.log.add(in.names[node-1], level, format, args) }
 	})
 	if err != nil {
 		t.Fatalf("miniredistest: %v", err)
 	}
-	go func() { in.ended <- in.masters.Run() }()
+	go func() { in.ended <- in.servers.Run() }()
 	return in
 }
 
@@ -284,7 +280,7 @@ func (m Masters) end() {
 
 func (in *process) end(t testing.TB) {
 	in.stop.Do(func() {
-		in.masters.Stop()
+		in.servers.Stop()
 		if err := <-in.ended; err != nil {
 			t.Errorf("miniredistest: %v", err)
 		}

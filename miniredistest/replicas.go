@@ -20,14 +20,16 @@ import (
 // When Run returns, all replicas are connected.
 func Replicas(n int) Option { return Config("--replicas", strconv.Itoa(n)) }
 
-// namesOf returns what messages call the nodes: nothing, if there is only one.
+// namesOf returns what messages call the servers: nothing, if there is only one.
 func namesOf(cfg *config.Config) []string {
-	if cfg.Nodes() == 1 {
+	if cfg.Servers() == 1 {
 		return []string{""}
 	}
 	var names []string
-	for n := 1; n <= cfg.Nodes(); n++ {
+	for n := 1; n <= cfg.Servers(); n++ {
 		switch of := cfg.MasterOf(n); {
+		case n > cfg.Nodes():
+			names = append(names, fmt.Sprintf("sentinel %d: ", n-cfg.Nodes()))
 		case of == n:
 			names = append(names, fmt.Sprintf("master %d: ", n))
 		case cfg.Masters == 1:
@@ -60,12 +62,12 @@ func (in *process) awaitReplicas() {
 }
 
 // master returns the place of the master to which a node belonged at the start.
-func (in *process) master(i int) int { return in.masters.MasterOf(i) }
+func (in *process) master(i int) int { return in.servers.MasterOf(i) }
 
 // Nodes returns the master and its replicas, as they were at the start. Their Clock moves them together.
 func (s *Server) Nodes() (all Masters) {
 	in := s.in
-	for i := range in.masters {
+	for i := range in.nodes {
 		if in.master(i) == in.master(s.place()) {
 			all = append(all, in.nodes[i])
 		}
@@ -75,7 +77,7 @@ func (s *Server) Nodes() (all Masters) {
 
 // place is where s stands among the nodes.
 func (s *Server) place() int {
-	for i, m := range s.in.masters {
+	for i, m := range s.in.servers {
 		if m == s.s {
 			return i
 		}

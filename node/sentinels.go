@@ -19,8 +19,6 @@ func checkSentinels(cfg *config.Config) error {
 		return nil
 	case !cfg.Lab:
 		return errors.New("sentinels needs --lab yes: these Sentinels hear nodes of this process by the lab")
-	case cfg.Bubble:
-		return errors.New("sentinels cannot run in a bubble of testing/synctest: their timers never end")
 	case cfg.TLSPort != 0 && cfg.Port == 0:
 		return errors.New("sentinels needs a port without TLS")
 	}
