@@ -15,6 +15,6 @@ func TestKeysHaveTheSlotsThatRedisGivesThem(t *testing.T) {
 		"foo{}{bar}": 8363, "foo{{bar}}zap": 4015, "foo{bar}{zap}": 5061, "a{b": 13340, "}{a}": 15495, "{}": 15257,
 		"\x00\xff{\x80}": 4488,
 	} {
-		require.Equal(t, slot, topology.Slot([]byte(key)), "%q", key)
+		require.Equal(t, slot, topology.Slot(key), "%q", key)
 	}
 }

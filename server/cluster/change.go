@@ -118,7 +118,7 @@ func (st *State) setSlot(c *command.Call) error {
 	case ascii.EqualFold(how, "stable") && len(c.Args) == 4:
 		v, err = st.view.Settle(slot)
 	case ascii.EqualFold(how, "node") && len(c.Args) == 5:
-		v, err = st.view.Bind(slot, string(c.Args[4]), len(st.keysIn(slot)), st.epoch, st.Cfg.ClusterReplicaMigration)
+		v, err = st.view.Bind(slot, string(c.Args[4]), st.keysIn(slot), st.epoch, st.Cfg.ClusterReplicaMigration)
 	default:
 		return errSetSlot
 	}

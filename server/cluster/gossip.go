@@ -85,7 +85,7 @@ func (st *State) learn(from *topology.View) {
 		lost := func(slot int) bool {
 			return before.Owner(slot) == before.Me() && after.Owner(slot) != after.Me()
 		}
-		st.Ex.DropKeys(func(key string) bool { return lost(topology.Slot([]byte(key))) })
+		st.Ex.DropKeys(func(key string) bool { return lost(topology.Slot(key)) })
 	}
 }
 

@@ -61,7 +61,7 @@ func (st *State) countKeys(c *command.Call) error {
 	case slot < 0 || slot >= topology.Slots:
 		return errSlotInvalid
 	}
-	c.Int(int64(len(st.keysIn(int(slot)))))
+	c.Int(int64(st.keysIn(int(slot))))
 	return nil
 }
 
@@ -75,23 +75,30 @@ func (st *State) getKeys(c *command.Call) error {
 	case slot < 0 || slot >= topology.Slots || most < 0:
 		return errSlotOrCount
 	}
-	keys := st.keysIn(int(slot))
-	keys = keys[:min(int64(len(keys)), most)]
-	c.Array(len(keys))
-	for _, key := range keys {
-		c.BulkString(key)
-	}
+	m, count := c.Defer(), 0
+	st.eachIn(int(slot), func(key string) {
+		if int64(count) < most {
+			c.BulkString(key)
+			count++
+		}
+	})
+	c.EndArray(m, count)
 	return nil
 }
 
-// keysIn returns the keys of a slot that are here.
-func (st *State) keysIn(slot int) (keys []string) {
+// keysIn counts the keys of a slot that are here.
+func (st *State) keysIn(slot int) (count int) {
+	st.eachIn(slot, func(string) { count++ })
+	return count
+}
+
+// eachIn calls fn with the keys of a slot that are here.
+func (st *State) eachIn(slot int, fn func(key string)) {
 	st.KS.DBs[0].Each(func(key string, _ store.Type) {
-		if topology.Slot([]byte(key)) == slot {
-			keys = append(keys, key)
+		if topology.Slot(key) == slot {
+			fn(key)
 		}
 	})
-	return keys
 }
 
 // CLUSTER REPLICAS node-id (cluster.c: clusterCommand)
