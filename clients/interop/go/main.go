@@ -22,6 +22,7 @@
 //	explore.go      one client again and again, for clients/interop/explore
 //	explored.go     the clients that it runs
 //	sentinel.go     clients that find their master through Sentinel, for clients/interop/sentinel
+//	topology.go     one in a cluster or through Sentinel, for clients/interop/topology
 package main
 
 import (
@@ -64,6 +65,13 @@ func main() {
 	}
 	if len(os.Args) > 1 && os.Args[1] == sentinelArg {
 		if err := throughSentinel(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "clients/interop/go:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == topologyArg {
+		if err := inTopology(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, "clients/interop/go:", err)
 			os.Exit(1)
 		}

@@ -175,6 +175,8 @@ func arrows() map[string][]string {
 			"lab/explore", "lab/explore/trials"},
 		"clients/interop/sentinel": {"clients/interop/folders", "clients/interop/labserver",
 			"clients/interop/signals", "internal/freeport", "internal/respclient", "resp"},
+		"clients/interop/topology": {"clients/interop/folders", "clients/interop/labserver",
+			"clients/interop/signals", "internal/freeport", "internal/respclient", "resp"},
 		"clients/interop/suite": {"clients/interop/signals"},
 		"clients/interop/tls": {"clients/interop/folders", "clients/interop/labserver",
 			"clients/interop/signals", "internal/freeport"},

@@ -42,7 +42,7 @@ func constants() map[string]string {
 func isTool(pkg string) bool {
 	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "clients/interop/matrix" ||
 		pkg == "clients/interop/redlock" || pkg == "clients/interop/tls" || pkg == "clients/interop/suite" ||
-		pkg == "clients/interop/explore" || pkg == "clients/interop/sentinel" ||
+		pkg == "clients/interop/explore" || pkg == "clients/interop/sentinel" || pkg == "clients/interop/topology" ||
 		pkg == "internal/test/transcript" || pkg == "internal/test/differential" || pkg == "internal/test/redistest" ||
 		pkg == "internal/test/browser"
 }

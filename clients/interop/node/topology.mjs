@@ -1,0 +1,163 @@
+// A lock in a cluster or through Sentinel, for clients/interop/topology. ../README.md describes the interface.
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import Redis5 from 'ioredis-5'
+import Redis6 from 'ioredis'
+import Valkey from 'iovalkey'
+import { createCluster, createSentinel } from 'redis'
+import { check, sleep } from './cell.mjs'
+import { version } from './clients.mjs'
+
+const patience = 2000 // milliseconds that a client waits for a reply
+const recovery = 30_000 // until a client has to have found the new master
+const lease = 300_000
+const free = "if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('publish', ARGV[2], 'free') " +
+  "return redis.call('del', KEYS[1]) end return 0"
+const inCluster = process.env.MODE === 'cluster'
+const addresses = () => process.env.ADDRESSES.split(',').map((address) => {
+  const [host, port] = address.split(':')
+  return { host, port: Number(port) }
+})
+
+const byIoredis = (Redis) => async () => {
+  const limits = { connectTimeout: patience, commandTimeout: patience }
+  const open = () => {
+    const redis = inCluster
+      ? new Redis.Cluster(addresses(), { redisOptions: limits })
+      : new Redis({ sentinels: addresses(), name: process.env.MASTER, failoverDetector: true, ...limits })
+    return redis.on('error', () => {})
+  }
+  const redis = open()
+  return {
+    setNX: async (key, token) => await redis.set(key, token, 'PX', lease, 'NX') === 'OK',
+    set: (key, value) => redis.set(key, value),
+    get: (key) => redis.get(key),
+    free: (key, token) => redis.eval(free, 1, key, token, `${key}:free`),
+    subscribe: async (channel, heard) => {
+      const listener = open()
+      listener.on('message', (_, message) => heard(message))
+      await listener.subscribe(channel)
+    },
+  }
+}
+
+const byNodeRedis = async () => {
+  const limits = { socket: { connectTimeout: patience }, commandOptions: { timeout: patience } }
+  const redis = inCluster
+    ? createCluster({ rootNodes: addresses().map((socket) => ({ socket })), defaults: limits })
+    : createSentinel({ name: process.env.MASTER, sentinelRootNodes: addresses(), nodeClientOptions: limits,
+      sentinelClientOptions: limits })
+  await redis.on('error', () => {}).connect()
+  return {
+    setNX: async (key, token) => await redis.set(key, token, { PX: lease, NX: true }) === 'OK',
+    set: (key, value) => redis.set(key, String(value)),
+    get: (key) => redis.get(key),
+    free: (key, token) => redis.eval(free, { keys: [key], arguments: [token, `${key}:free`] }),
+    subscribe: (channel, heard) => redis.subscribe(channel, heard),
+  }
+}
+
+const clients = {
+  'ioredis-5': [`ioredis ${version('ioredis-5')}`, byIoredis(Redis5)],
+  ioredis: [`ioredis ${version('ioredis')}`, byIoredis(Redis6)],
+  iovalkey: [`iovalkey ${version('iovalkey')}`, byIoredis(Valkey)],
+  'node-redis': [`node-redis ${version('redis')}`, byNodeRedis],
+}
+
+const answers = createInterface({ input: process.stdin })
+const ask = async (what, key) => {
+  const answer = once(answers, 'line')
+  console.log(JSON.stringify({ ask: what, key }))
+  await answer
+}
+
+const scenes = {
+  async connect(client) {
+    await client.set('connect', 1)
+    check(await client.get('connect') === '1', 'a value comes back')
+  },
+
+  async lock(client) {
+    const token = randomUUID()
+    check(await client.setNX('lock', token), 'a free lock is taken')
+    check(!await client.setNX('lock', randomUUID()), 'a held lock is refused')
+    check(await client.free('lock', randomUUID()) === 0, 'a stranger does not release it')
+    check(await client.free('lock', token) === 1, 'the owner does not release the lock')
+  },
+
+  async contention(client) {
+    const work = async () => {
+      for (let n = 0; n < 10; n++) {
+        const token = randomUUID()
+        while (!await client.setNX('busy', token)) await sleep(5)
+        await client.set('{busy}:n', Number(await client.get('{busy}:n')) + 1)
+        check(await client.free('busy', token) === 1, 'a worker lost the lock')
+      }
+    }
+    await Promise.all([work(), work(), work(), work()])
+    check(await client.get('{busy}:n') === '40', 'an update is lost')
+  },
+
+  async 'wake-up'(client) {
+    let heard
+    const message = new Promise((resolve, reject) => {
+      heard = resolve
+      setTimeout(() => reject(new Error('there is no message')), patience)
+    })
+    message.catch(() => {})
+    await client.subscribe('woken:free', heard)
+    check(await client.setNX('woken', 'a'), 'a free lock is taken')
+    check(await client.free('woken', 'a') === 1, 'the owner does not release the lock')
+    check(await message === 'free', 'another message')
+  },
+
+  async slot(client) {
+    check(await client.setNX('moved', 'a'), 'a free lock is taken')
+    await ask('move', 'moved')
+    check(!await client.setNX('moved', 'b'), 'a held lock is refused') // ASK
+    check(await client.free('moved', 'a') === 1, 'the owner does not release the lock')
+    check(await client.setNX('moved', 'a'), 'a free lock is taken')
+    await ask('finish', 'moved')
+    check(!await client.setNX('moved', 'b'), 'a held lock is refused') // MOVED
+    check(await client.free('moved', 'a') === 1, 'the owner does not release the lock')
+  },
+
+  async failover(client) {
+    check(await client.setNX('kept', 'a'), 'a free lock is taken')
+    await ask('failover', 'kept')
+    for (const end = performance.now() + recovery; ; await sleep(100)) {
+      let taken, released
+      try {
+        taken = await client.setNX('kept', 'b')
+        released = await client.free('kept', 'a')
+      } catch (err) {
+        if (performance.now() > end) throw err
+        continue
+      }
+      check(!taken, 'a held lock is refused')
+      check(released === 1, 'the owner does not release the lock')
+      return
+    }
+  },
+}
+
+const play = async (client, open) => {
+  let opened
+  for (const [scene, act] of Object.entries(scenes)) {
+    if (scene === 'slot' && !inCluster) continue
+    let saw = 'ok'
+    try {
+      opened ??= await open()
+      await act(opened)
+    } catch (err) {
+      saw = `error: ${err.name}: ${err.message}`
+    }
+    console.log(JSON.stringify({ client, scene, saw }))
+  }
+  process.exit(0)
+}
+
+const name = process.argv[2]
+if (name) await play(...clients[name])
+else console.log(Object.keys(clients).join('\n'))
