@@ -1,5 +1,5 @@
-// Package first has the first tests of docs/lab/first-test.md in four languages; the script run runs
-// them. This test keeps the chapter equal to the files.
+// Package first has the tests of docs/lab/first-test.md in four languages, and those of docs/lab/topology.md. The
+// script run runs them. This test keeps the chapters equal to the files.
 package first
 
 import (
@@ -10,17 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheChapterShowsTheFilesThatRun(t *testing.T) {
-	chapter, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "lab", "first-test.md"))
-	require.NoError(t, err)
-	for file, language := range map[string]string{
-		"python/test_lock.py":              "python",
-		"java/src/test/java/LockTest.java": "java",
-		"node/lock.test.js":                "js",
-		"go/lock_test.go":                  "go",
+func TestTheChaptersShowTheFilesThatRun(t *testing.T) {
+	for _, shown := range []struct{ page, file, language string }{
+		{"first-test.md", "python/test_lock.py", "python"},
+		{"first-test.md", "java/src/test/java/LockTest.java", "java"},
+		{"first-test.md", "node/lock.test.js", "js"},
+		{"first-test.md", "go/lock_test.go", "go"},
+		{"topology.md", "python/test_topology.py", "python"},
+		{"topology.md", "node/topology.test.js", "js"},
+		{"topology.md", "go/topology_test.go", "go"},
 	} {
-		text, err := os.ReadFile(file)
+		page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "lab", shown.page))
 		require.NoError(t, err)
-		require.Contains(t, string(chapter), "```"+language+"\n"+string(text)+"```\n", file)
+		text, err := os.ReadFile(shown.file)
+		require.NoError(t, err)
+		require.Contains(t, string(page), "```"+shown.language+"\n"+string(text)+"```\n", shown.file)
 	}
 }

@@ -44,6 +44,7 @@ func translated() []page {
 		{"docs/lab/failover.md", "docs/zh/lab/failover.md"},
 		{"docs/lab/cluster.md", "docs/zh/lab/cluster.md"},
 		{"docs/lab/sentinel.md", "docs/zh/lab/sentinel.md"},
+		{"docs/lab/topology.md", "docs/zh/lab/topology.md"},
 		{"docs/lab/step.md", "docs/zh/lab/step.md"},
 		{"docs/lab/stories.md", "docs/zh/lab/stories.md"},
 	}
