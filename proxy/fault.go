@@ -58,7 +58,7 @@ const longestReply = 4 << 20
 // upstream, and the requests that have to wait.
 func (c *pair) gateAll(b *resp.Batch, gone int) (out, rest []byte) {
 	for i := gone; i < b.Len(); i++ {
-		if c.isStopped() {
+		if c.isStopped() || c.waitsForTurn() {
 			rest = resp.AppendRequest(rest, b.Args(i)...)
 		} else if sent, goes := c.gate(b.Args(i)); goes {
 			out = append(out, sent...)
@@ -111,8 +111,15 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 			return nil, false
 		}
 	}
+	if executes(r) && !c.unpaired && !c.up.turn.takes(c) {
+		c.decided = &parked{rule: r, key: key}
+		return nil, false
+	}
 	if c.track(args) {
 		c.raw = true
+	}
+	if c.granted {
+		c.up.turn.sent(c, l.mayBlock(args))
 	}
 	if r == nil {
 		return resp.AppendRequest(nil, args...), true
@@ -334,7 +341,7 @@ func (l *labState) entry(c *pair, event string, args [][]byte, key string) lab.E
 
 // isGated reports whether requests have to be decided on, one by one.
 func (c *pair) isGated(b *resp.Batch) bool {
-	return !c.unpaired && (c.up.lab.plan.OnRequests() || c.decided != nil || hasLab(b))
+	return !c.unpaired && (!c.up.turn.free || c.up.lab.plan.OnRequests() || c.decided != nil || hasLab(b))
 }
 
 // hasLab reports whether a batch has LAB.

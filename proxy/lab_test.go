@@ -62,7 +62,7 @@ func (c conn) logText() string {
 // withServer starts a proxy before a server. The client sends LAB.
 func withServer(t *testing.T) (r *running, lab conn) {
 	s := miniredistest.Run(t)
-	r = start(t, s.Addr())
+	r = startWith(t, Config{Upstreams: []string{s.Addr()}})
 	return r, r.client()
 }
 

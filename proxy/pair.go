@@ -31,6 +31,12 @@ type pair struct {
 	silent  bool    // the client gets nothing any more
 	asking  bool    // LAB waits for what the upstream says, and the next requests wait for LAB
 	last    bool    // no further request is sent
+
+	queued  bool      // it waits for the turn
+	granted bool      // it has the turn, and has not sent its request
+	under   *underway // its request has no reply yet
+	stalled bool      // its next request waits until the client has taken the replies
+	dying   bool      // the client is gone, and the reply to its request is awaited
 }
 
 // ending is how a connection ends.
@@ -89,10 +95,11 @@ func (c *pair) connected() {
 
 // end ends both connections at the end of the pass.
 func (c *pair) end(how ending) {
-	if c.ended {
+	if c.ended || c.dies(how) {
 		return
 	}
 	c.ended, c.ending = true, how
+	c.up.turn.forget(c)
 	c.p.loop.Unwatch(c.client, reactor.Readable|reactor.Writable|reactor.HangUp)
 	c.p.loop.Unwatch(c.server, reactor.Readable|reactor.Writable)
 	c.p.closing = append(c.p.closing, c)

@@ -19,6 +19,10 @@
 // number (deliver). Both are in fault.go. session.go has what the proxy knows of a client, table.go where the keys of a
 // command are, lab.go and hold.go the subcommands.
 //
+// # Order
+//
+// Unless the order is free, an upstream has one request at a time. turn.go says whose.
+//
 // # Memory
 //
 // A way that cannot write does not read. So the slower side sets the pace, and a way holds at most a chunk that it
@@ -60,6 +64,8 @@ type Config struct {
 	Upstreams []string // host:port of each server
 
 	Multiplexer string // how the loop waits: see reactor.New
+
+	Free bool // --order free: the requests of several clients may be under way at once
 
 	Seed uint64 // of the dice of rules with PROB
 
@@ -117,7 +123,7 @@ func (p *Proxy) listen(cfg Config, port int, name string) error {
 	if at.IP == nil || at.Port == 0 {
 		return fmt.Errorf("the upstream '%s' is no address: expected host:port", name)
 	}
-	u := &upstream{p: p, name: name, pairs: map[*pair]struct{}{}}
+	u := &upstream{p: p, name: name, pairs: map[*pair]struct{}{}, turn: turn{loop: p.loop, free: cfg.Free}}
 	u.lab = labState{
 		p: p, plan: lab.NewPlan(cfg.Seed, cfg.Match), log: lab.NewLog(cfg.Match), scripts: map[string]string{},
 	}
@@ -158,6 +164,7 @@ func (p *Proxy) close() {
 	for _, u := range p.upstreams {
 		_ = unix.Close(u.listener)
 		for each := range u.pairs {
+			each.under = nil // nobody waits for its reply
 			each.end(fin)
 		}
 	}
@@ -193,6 +200,7 @@ type upstream struct {
 	listener int
 	pairs    map[*pair]struct{}
 	lab      labState
+	turn     turn
 	trouble  string // what the log has said last, "" if the upstream has answered since
 }
 

@@ -31,12 +31,18 @@ type running struct {
 	lines []string
 }
 
-// start runs a proxy. At the end of the test, no connection may be left.
+// start runs a proxy that keeps no order.
 func start(t *testing.T, upstreams ...string) *running {
+	return startWith(t, Config{Upstreams: upstreams, Free: true})
+}
+
+// startWith runs a proxy. At the end of the test, no connection may be left.
+func startWith(t *testing.T, cfg Config) *running {
 	r := &running{t: t}
 	var err error
-	r.proxy, err = New(Config{Bind: "127.0.0.1", Upstreams: upstreams, Multiplexer: config.Default().Multiplexer,
-		Match: store.MatchPattern, Seed: 1, Log: r.log})
+	cfg.Bind, cfg.Multiplexer, cfg.Match = "127.0.0.1", config.Default().Multiplexer, store.MatchPattern
+	cfg.Seed, cfg.Log = 1, r.log
+	r.proxy, err = New(cfg)
 	require.NoError(t, err)
 	ended := make(chan error)
 	go func() { ended <- r.proxy.Run() }()

@@ -16,9 +16,10 @@ type table map[string]*command
 
 // command says where the keys of a command are among its arguments (commands.def: keySpecs).
 type command struct {
-	name  string
-	specs []spec
-	subs  table // nil for a command without subcommands
+	name   string
+	specs  []spec
+	blocks bool  // it may wait for others before it replies
+	subs   table // nil for a command without subcommands
 }
 
 // spec is one way to find keys (server.h: keySpec).
@@ -52,6 +53,9 @@ func commandsOf(v resp.Value) table {
 			continue
 		}
 		c := &command{name: ascii.ToLower(row.Elems[0].Str)}
+		for _, flag := range row.Elems[2].Elems {
+			c.blocks = c.blocks || flag.Str == "blocking"
+		}
 		if first := int(row.Elems[3].Int); len(row.Elems) > 8 {
 			for _, s := range row.Elems[8].Elems {
 				c.addSpec(s)

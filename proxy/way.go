@@ -80,7 +80,7 @@ func (w *way) rewatch() {
 	}
 	loop, stopped := w.c.p.loop, len(w.c.waiting) > 0
 	if w.isRequests() {
-		stopped = w.c.isStopped()
+		stopped = w.c.isStopped() || w.c.waitsForTurn() && len(w.held) > 0
 	}
 	var err error
 	switch watched := loop.Watched(w.from); {
@@ -137,7 +137,7 @@ func (w *way) passRequests(buf []byte) []byte {
 	c, b := w.c, &w.c.p.batch
 	for w.shy = false; w.done < len(buf); {
 		switch {
-		case c.isStopped():
+		case c.isStopped(), c.waitsForTurn():
 			w.shy = true
 			return buf
 		case c.unparsed:
@@ -154,15 +154,21 @@ func (w *way) passRequests(buf []byte) []byte {
 		n, err := c.parser.Parse(buf[w.done:], b)
 		buf = w.passBatch(buf, b, n)
 		switch front := buf[w.done:]; {
-		case c.isStopped():
+		case c.isStopped(), c.waitsForTurn():
 		case err != nil:
 			c.unparsed, c.unpaired = true, true // the upstream says so to the client
 		case len(front) > longestFront, c.parser.Needs() > longestFront:
+			if !c.unpaired && !c.up.turn.takes(c) {
+				continue
+			}
 			c.asked++
+			if c.granted {
+				c.up.turn.sent(c, false)
+			}
 			c.inLarge, c.large, c.parser = true, resp.Cutter{}, newParser()
 		default:
 			w.shy = len(front) > 0 && w.sent <= w.done && !c.unpaired &&
-				(c.up.lab.plan.OnRequests() || mayBecomeLab(front))
+				(!c.up.turn.free || c.up.lab.plan.OnRequests() || mayBecomeLab(front))
 			return buf
 		}
 	}
@@ -196,6 +202,13 @@ func (w *way) passBatch(buf []byte, b *resp.Batch, n int) []byte {
 // passReplies finds the replies in buf. It returns what the client gets.
 func (w *way) passReplies(buf []byte) []byte {
 	c := w.c
+	if u := c.under; u != nil && u.took(buf) {
+		c.up.turn.over(u)
+	}
+	if c.dying || c.ended {
+		w.done = 0
+		return nil
+	}
 	if len(c.due) > 0 || c.silent {
 		buf = w.deliver(buf)
 	} else if n, err := c.cutReplies(buf); err != nil {
@@ -291,6 +304,9 @@ func (w *way) flush() {
 
 // finish passes the end of a connection on, once all bytes are.
 func (w *way) finish() {
+	if !w.isRequests() {
+		w.c.settle()
+	}
 	switch {
 	case !w.over || w.full || w.c.ended:
 	case !w.isRequests():

@@ -24,6 +24,7 @@ LAB FAULT makes requests go wrong, and LAB HELP lists what there is.
   --upstream HOST:PORT   a server that speaks RESP; again for each further one
   --port N               the port of the first upstream; the next ones count up (7777). 0 takes free ports
   --bind ADDRESS         listen on this address (127.0.0.1)
+  --order ORDER          exact: the upstream has one request at a time (exact); free: it may have many
   --seed N               what PROB in a rule of LAB FAULT depends on (1)
 
 Exit codes: 0 ended by SIGTERM or SIGINT, 1 it could not go on, 2 wrong arguments.
@@ -50,12 +51,17 @@ func runProxy(args []string, out, errs io.Writer) int {
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	flags.Var((*upstreams)(&cfg.Upstreams), "upstream", "")
 	flags.IntVar(&cfg.Port, "port", 7777, "")
+	order := flags.String("order", "exact", "")
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "")
 	flags.StringVar(&cfg.Bind, "bind", "127.0.0.1", "")
 	if !parseFlags(flags, args, errs) {
 		return 2
 	}
+	cfg.Free = *order == "free"
 	switch {
+	case !cfg.Free && *order != "exact":
+		fmt.Fprintf(errs, "proxy: --order expects exact or free, not '%s'\n", *order)
+		return 2
 	case flags.NArg() > 0:
 		fmt.Fprintf(errs, "proxy: '%s' is no option. miniredisd help proxy lists them.\n", flags.Arg(0))
 		return 2

@@ -31,10 +31,11 @@ func TestAProxyServesUntilASignalEndsIt(t *testing.T) {
 
 func TestAProxyRefusesWrongArguments(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                   "--upstream HOST:PORT is missing",
-		"--upstream":         "flag needs an argument",
-		"--upstraem a:1":     "Did you mean --upstream?",
-		"--upstream a:1 b:1": "'b:1' is no option",
+		"":                          "--upstream HOST:PORT is missing",
+		"--upstream a:1 --order no": "--order expects exact or free, not 'no'",
+		"--upstream":                "flag needs an argument",
+		"--upstraem a:1":            "Did you mean --upstream?",
+		"--upstream a:1 b:1":        "'b:1' is no option",
 		"--port 65535 --upstream a:1 --upstream b:1": "2 ports from --port 65535 on",
 		"--upstream 127.0.0.1":                       "'127.0.0.1' is no address",
 	} {
