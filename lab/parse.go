@@ -24,6 +24,7 @@ const (
 	EventEvicted   = "evicted"
 	EventFields    = "hexpired" // fields of a hash have expired, and others live on
 	EventApplied   = "applied"  // a replica has executed what its master has sent
+	EventStranger  = "stranger" // a key has changed past the proxy that writes the log
 	EventChanged   = "changed"  // keys have changed: no other event says why, or they are too many for the entry above
 
 	EventPromoted = "promoted" // a replica has become a master
@@ -75,7 +76,7 @@ func checkName(name string) error {
 	switch name {
 	case EventCommand, EventExpired, EventClock, EventCrash, EventRestore, EventDisk,
 		EventWatched, EventUnwatched, EventEvicted, EventFields, EventApplied, EventChanged,
-		EventPromoted, EventDemoted, EventSynced, EventLink:
+		EventPromoted, EventDemoted, EventSynced, EventLink, EventStranger:
 		return fmt.Errorf("the name %s is reserved for an event of the log", quote(name))
 	case "":
 		return fmt.Errorf("the name is empty")

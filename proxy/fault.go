@@ -40,7 +40,7 @@ type due struct {
 
 	timer *reactor.Timer // of DELAY-REPLY
 	late  bool           // it has run
-	past  bool           // LAB RESET has emptied the log since
+	past  bool           // the log has it by the turn, or LAB RESET has emptied the log since
 }
 
 // parked is the request that a pair does not send yet.
@@ -111,9 +111,12 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 			return nil, false
 		}
 	}
-	if executes(r) && !c.unpaired && !c.up.turn.takes(c) {
+	if executes(r) && !c.unpaired && (!c.up.turn.takes(c) || c.granted && !l.prepares(c, args, r, key)) {
 		c.decided = &parked{rule: r, key: key}
 		return nil, false
+	}
+	if l.isWatching() && c.queues(args) {
+		c.inside = append(c.inside, l.queue(c, args))
 	}
 	if c.track(args) {
 		c.raw = true
@@ -124,7 +127,7 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 	if r == nil {
 		return resp.AppendRequest(nil, args...), true
 	}
-	d := &due{number: c.asked, rule: r, entry: l.entry(c, r.Name, args, key)}
+	d := &due{number: c.asked, rule: r, entry: l.entry(c, r.Name, args, key), past: c.under != nil}
 	c.due = append(c.due, d)
 	c.last = isLast(r.Action)
 	switch r.Action {
@@ -335,7 +338,7 @@ func (c *pair) forgetParked() {
 
 // entry begins an entry of the log.
 func (l *labState) entry(c *pair, event string, args [][]byte, key string) lab.Entry {
-	return lab.Entry{Time: time.Now().UnixMilli(), Client: c.id, Name: lab.Printable(c.name), Event: event,
+	return lab.Entry{Time: l.ledger.now(), Mono: monotonic(), Client: c.id, Name: lab.Printable(c.name), Event: event,
 		Cmd: lab.Words(args), Key: key, DB: c.db}
 }
 

@@ -20,6 +20,12 @@ type labState struct {
 	table   table             // of the upstream, nil until somebody has added a rule
 	scripts map[string]string // texts by SHA1
 
+	turn   *turn
+	asker  *asker
+	ledger ledger
+	left   []*underway // requests without a reply that have left the turn
+	judge  func(w *resp.Writer, args [][]byte, logs []lab.History) error
+
 	held  []*pair // that HOLD keeps waiting, oldest first
 	waits []*wait
 }
@@ -44,9 +50,13 @@ func verbs() []verb {
 		{"hold list", "", 0, 0, (*labState).holdList},
 		{"hold release", "name [clients]", 1, 2, (*labState).holdRelease},
 		{"hold wait", "name timeout-milliseconds [clients]", 2, 3, (*labState).holdWait},
+		{"log export", "", 0, 0, (*labState).logExport},
 		{"log reset", "", 0, 0, (*labState).logReset},
+		{"log unwatch", "pattern", 1, 1, (*labState).logUnwatch},
+		{"log watch", "pattern [AS MUTEX|REENTRANT|RW|FAIR|SEMAPHORE holders|QUEUE]", 1, 4, (*labState).logWatch},
 		{"log", "[count]", 0, 1, (*labState).logList},
 		{"reset", "", 0, 0, (*labState).reset},
+		{"verdict", "[SVG|PAGE [LANG language]] [pattern]", 0, 4, (*labState).verdict},
 	}
 }
 
@@ -56,7 +66,7 @@ func elsewhere(name string) string {
 	switch name {
 	case "clock", "disk", "snapshot", "crash", "evict", "step", "record", "replication", "failover", "topology", "push":
 		return "it needs a server that can be changed from inside: " + own
-	case "doctor", "verdict", "log watch", "log unwatch", "log export":
+	case "doctor":
 		return "it needs to know what happens to the keys: " + own
 	case "all", "master", "listen", "blackhole", "partition":
 		return "a proxy does not have it: send LAB to the port of each upstream, or use LAB FAULT with ACTION HOLD, " +
@@ -232,25 +242,6 @@ func (l *labState) faultList(c *pair, d *due, _ [][]byte) []byte {
 	return nil
 }
 
-func (l *labState) logReset(c *pair, d *due, _ [][]byte) []byte {
-	l.log.Reset()
-	return l.ok(c, d)
-}
-
-func (l *labState) logList(c *pair, d *due, args [][]byte) []byte {
-	entries := l.log.All()
-	if len(args) == 1 {
-		n, isNumber := ascii.ParseInt(args[0])
-		if !isNumber || n < 0 {
-			l.fail(c, d, "log", "expects a number, RESET or nothing, not '%s'", lab.Printable(string(args[0])))
-			return nil
-		}
-		entries = l.log.Newest(int(min(n, lab.MaxMillis)))
-	}
-	l.answer(c, d, func(w *resp.Writer) { labreply.Entries(w, entries) })
-	return nil
-}
-
 // reset removes the rules and the log. Clients that wait because of a rule continue.
 func (l *labState) reset(c *pair, d *due, _ [][]byte) []byte {
 	l.liftAll()
@@ -270,5 +261,12 @@ func (l *labState) reset(c *pair, d *due, _ [][]byte) []byte {
 		}
 	}
 	l.log.Reset()
+	l.log.UnwatchAll()
+	clear(l.ledger.known)
+	for each := range c.up.pairs {
+		if each.under != nil {
+			each.under.forgotten = true
+		}
+	}
 	return l.ok(c, d)
 }

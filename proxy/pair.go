@@ -35,6 +35,7 @@ type pair struct {
 	queued  bool      // it waits for the turn
 	granted bool      // it has the turn, and has not sent its request
 	under   *underway // its request has no reply yet
+	kept    []byte    // of the upstream, until the log has the request
 	stalled bool      // its next request waits until the client has taken the replies
 	dying   bool      // the client is gone, and the reply to its request is awaited
 }

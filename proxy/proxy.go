@@ -21,7 +21,10 @@
 //
 // # Order
 //
-// Unless the order is free, an upstream has one request at a time. turn.go says whose.
+// Unless the order is free, an upstream has one request at a time. turn.go says whose. Then the proxy can look at watched
+// keys before and after a request (watched.go, look.go), over a connection of its own (asker.go). What has changed goes
+// into the log in the form of a server's log (ledger.go, inside.go), so the verdict reads both. watch.go has LAB LOG and
+// LAB VERDICT.
 //
 // # Memory
 //
@@ -67,10 +70,17 @@ type Config struct {
 
 	Free bool // --order free: the requests of several clients may be under way at once
 
+	ClockKeys int // how many keys with a deadline LAB CLOCK ADVANCE may move
+
 	Seed uint64 // of the dice of rules with PROB
 
 	// Match reports whether s matches a glob as in KEYS. The rules of LAB ask it.
 	Match func(pattern string, s []byte) bool
+
+	Auth []string // a password, or a name and one, for the connection that looks at keys; nil for none
+
+	// Judge answers LAB VERDICT for the logs of all upstreams.
+	Judge func(w *resp.Writer, args [][]byte, logs []lab.History) error
 
 	Log func(level byte, format string, args ...any) // writes a line; the level is one of rlog
 }
@@ -123,9 +133,12 @@ func (p *Proxy) listen(cfg Config, port int, name string) error {
 	if at.IP == nil || at.Port == 0 {
 		return fmt.Errorf("the upstream '%s' is no address: expected host:port", name)
 	}
-	u := &upstream{p: p, name: name, pairs: map[*pair]struct{}{}, turn: turn{loop: p.loop, free: cfg.Free}}
+	u := &upstream{p: p, name: name, pairs: map[*pair]struct{}{}, auth: cfg.Auth}
+	u.turn = turn{u: u, loop: p.loop, free: cfg.Free}
 	u.lab = labState{
-		p: p, plan: lab.NewPlan(cfg.Seed, cfg.Match), log: lab.NewLog(cfg.Match), scripts: map[string]string{},
+		p: p, turn: &u.turn, asker: &asker{u: u, fd: -1}, judge: cfg.Judge,
+		plan: lab.NewPlan(cfg.Seed, cfg.Match), log: lab.NewLog(cfg.Match), scripts: map[string]string{},
+		ledger: ledger{known: map[keyAt]*lab.Value{}},
 	}
 	u.family, u.at = sockaddr(at.AddrPort())
 	here, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(cfg.Bind, strconv.Itoa(port)))
@@ -167,6 +180,8 @@ func (p *Proxy) close() {
 			each.under = nil // nobody waits for its reply
 			each.end(fin)
 		}
+		u.lab.asker.closed = true
+		u.lab.asker.end(errSilent)
 	}
 	p.free()
 	p.loop.Close()
@@ -201,7 +216,8 @@ type upstream struct {
 	pairs    map[*pair]struct{}
 	lab      labState
 	turn     turn
-	trouble  string // what the log has said last, "" if the upstream has answered since
+	auth     []string // for a connection of the proxy itself: a password, or a name and one; nil for none
+	trouble  string   // what the log has said last, "" if the upstream has answered since
 }
 
 // accept takes the connections that wait, a bounded number in each pass.

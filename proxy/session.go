@@ -22,6 +22,8 @@ type session struct {
 
 	multi  bool
 	queued []lab.Call // by MULTI, while there are rules
+	inside []inside   // by MULTI, while the log watches keys
+	outer  int        // db before MULTI
 
 	asked, answered int64 // how many requests and replies have gone past
 
@@ -58,11 +60,13 @@ func (s *session) track(args [][]byte) (raw bool) {
 			s.db, _ = strconv.Atoi(string(args[1]))
 		}
 	case "multi":
-		s.multi = true
-	case "exec", "discard":
-		s.multi, s.queued = false, nil
+		s.multi, s.outer = true, s.db
+	case "exec":
+		s.multi, s.queued, s.inside = false, nil, nil
+	case "discard":
+		s.multi, s.queued, s.inside, s.db = false, nil, nil, s.outer
 	case "reset":
-		s.multi, s.queued, s.name, s.proto, s.db = false, nil, "", 2, 0
+		s.multi, s.queued, s.inside, s.name, s.proto, s.db = false, nil, nil, "", 2, 0
 	}
 	return false
 }

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/resp"
@@ -19,6 +21,10 @@ type command struct {
 	name   string
 	specs  []spec
 	blocks bool  // it may wait for others before it replies
+	reads  bool  // it writes nothing
+	idles  bool  // it has nothing to do with keys
+	runs   bool  // it runs a script
+	opaque bool  // it may touch other keys than specs says
 	subs   table // nil for a command without subcommands
 }
 
@@ -53,10 +59,9 @@ func commandsOf(v resp.Value) table {
 			continue
 		}
 		c := &command{name: ascii.ToLower(row.Elems[0].Str)}
-		for _, flag := range row.Elems[2].Elems {
-			c.blocks = c.blocks || flag.Str == "blocking"
-		}
+		c.addFlags(row.Elems[2].Elems)
 		if first := int(row.Elems[3].Int); len(row.Elems) > 8 {
+			c.opaque = c.runs // the specs know better than the flag movablekeys
 			for _, s := range row.Elems[8].Elems {
 				c.addSpec(s)
 			}
@@ -70,10 +75,26 @@ func commandsOf(v resp.Value) table {
 		if len(row.Elems) > 9 && len(row.Elems[9].Elems) > 0 {
 			c.subs = commandsOf(row.Elems[9])
 		}
+		c.idles = c.idles && !c.opaque && len(c.specs) == 0
 		all[c.name] = c
 	}
 	return all
 }
+
+func (c *command) addFlags(flags []resp.Value) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(flags, func(flag resp.Value) bool { return flag.Str == name })
+	}
+	c.runs = has("no_mandatory_keys") || strings.HasPrefix(c.name, "eval") || strings.HasPrefix(c.name, "fcall")
+	c.blocks, c.reads = has("blocking"), !has("write") && !c.runs
+	c.idles, c.opaque = c.reads && !has("admin"), c.runs || has("movablekeys")
+}
+
+// isPlain reports whether a command touches the keys of its specs, and no other ones.
+func (c *command) isPlain() bool { return len(c.specs) > 0 && !c.opaque }
+
+// isWhole reports whether a command writes, and names no keys: it is about all of them.
+func (c *command) isWhole() bool { return len(c.specs) == 0 && !c.reads && !c.runs }
 
 // addSpec reads a map of RESP2 or RESP3. Both have names and values in turn.
 func (c *command) addSpec(v resp.Value) {
@@ -82,6 +103,7 @@ func (c *command) addSpec(v resp.Value) {
 		if ascii.EqualFold(flag.Str, "not_key") {
 			return
 		}
+		c.opaque = c.opaque || ascii.EqualFold(flag.Str, "incomplete")
 	}
 	at, how := field(begin, "spec"), field(find, "spec")
 	s := spec{
@@ -95,11 +117,14 @@ func (c *command) addSpec(v resp.Value) {
 		s.counted = true
 	case "range":
 	default: // unknown
+		c.opaque = true
 		return
 	}
-	if field(begin, "type").Str != "unknown" {
-		c.specs = append(c.specs, s)
+	if field(begin, "type").Str == "unknown" {
+		c.opaque = true
+		return
 	}
+	c.specs = append(c.specs, s)
 }
 
 func field(v resp.Value, name string) resp.Value {

@@ -22,19 +22,34 @@ import (
 
 // turn says whose request goes to an upstream next.
 type turn struct {
+	u     *upstream
 	loop  *reactor.Loop
 	free  bool // --order free: nobody needs the turn
 	now   *underway
-	queue []*pair // that wait for it, oldest first
+	count int     // requests that were sent
+	queue []claim // oldest first
+}
+
+// claim waits for the turn: a pair, or a job of the proxy itself.
+type claim struct {
+	c   *pair
+	job func(u *underway) // ends the turn when it is done
 }
 
 // underway is a request that has the turn, or that has left it and has no reply yet.
 type underway struct {
-	c      *pair
+	*touch       // nil if the log needs nothing of the request
+	c      *pair // nil for a job of the proxy
 	cutter resp.Cutter
 	size   int // bytes that have come since the request was sent
 	timer  *reactor.Timer
+	blocks bool
 	left   bool // the turn is somebody else's
+	others int  // requests that had been sent when it left
+
+	answered  bool // the keys are looked at again
+	isLate    bool // others were executed before the reply came
+	forgotten bool // LAB RESET has emptied the log since
 }
 
 // How long a request keeps the turn without a reply.
@@ -53,7 +68,7 @@ func (t *turn) takes(c *pair) bool {
 		return false
 	case t.now != nil || len(t.queue) > 0:
 		c.queued = true
-		t.queue = append(t.queue, c)
+		t.queue = append(t.queue, claim{c: c})
 		return false
 	}
 	t.grant(c)
@@ -65,11 +80,20 @@ func (t *turn) grant(c *pair) {
 	t.now = &underway{c: c}
 }
 
+// does does a job of the proxy when its turn has come.
+func (t *turn) does(job func(u *underway)) {
+	t.queue = append(t.queue, claim{job: job})
+	if t.now == nil {
+		t.next()
+	}
+}
+
 // sent starts to wait for the reply to the request of the pair that has the turn. It has none if nothing shows which
 // reply is whose.
 func (t *turn) sent(c *pair, blocks bool) {
 	u := t.now
-	c.granted, c.under = false, u
+	c.granted, c.under, u.blocks = false, u, blocks
+	t.count++
 	if c.unpaired {
 		t.over(u)
 		return
@@ -86,9 +110,10 @@ func (t *turn) sent(c *pair, blocks bool) {
 
 // leave lets others go on while a request has no reply.
 func (t *turn) leave(u *underway) {
-	u.left = true
+	u.left, u.others = true, t.count
+	t.u.lab.left = append(t.u.lab.left, u)
 	if u.c.dying {
-		t.over(u)
+		u.c.end(u.c.ending)
 		return
 	}
 	t.next()
@@ -99,12 +124,21 @@ func (t *turn) over(u *underway) {
 	if u.timer != nil {
 		t.loop.Cancel(u.timer)
 	}
-	u.c.under = nil
-	u.c.requests.later()
+	if l := &t.u.lab; u.left {
+		l.left = slices.DeleteFunc(l.left, func(other *underway) bool { return other == u })
+	}
+	if c := u.c; c != nil {
+		c.under = nil
+		c.requests.later()
+		if len(c.kept) > 0 {
+			c.waiting, c.kept = append(c.waiting, c.kept...), nil
+			c.replies.later()
+		}
+	}
 	if t.now == u {
 		t.next()
 	}
-	if u.c.dying {
+	if u.c != nil && u.c.dying {
 		u.c.end(u.c.ending)
 	}
 }
@@ -113,23 +147,30 @@ func (t *turn) over(u *underway) {
 func (t *turn) next() {
 	t.now = nil
 	if len(t.queue) > 0 {
-		c := t.queue[0]
+		first := t.queue[0]
 		t.queue = slices.Delete(t.queue, 0, 1)
-		t.grant(c)
-		c.requests.later()
+		if first.c == nil {
+			t.now = &underway{}
+			first.job(t.now)
+			return
+		}
+		t.grant(first.c)
+		first.c.requests.later()
 	}
 }
 
 // forget is for a pair that has ended.
 func (t *turn) forget(c *pair) {
-	t.queue = slices.DeleteFunc(t.queue, func(other *pair) bool { return other == c })
-	if c.under != nil && c.under.timer != nil {
-		t.loop.Cancel(c.under.timer)
-	}
-	if t.now != nil && t.now.c == c {
+	t.queue = slices.DeleteFunc(t.queue, func(other claim) bool { return other.c == c })
+	u := c.under
+	c.under = nil
+	switch {
+	case u != nil && u.answered: // its look comes
+	case u != nil:
+		t.u.lab.ends(u)
+	case t.now != nil && t.now.c == c:
 		t.next()
 	}
-	c.under = nil
 }
 
 // took looks at bytes that have come from the upstream, and reports whether the reply is whole. Bytes that nobody can
@@ -138,6 +179,9 @@ func (u *underway) took(buf []byte) (whole bool) {
 	u.size += len(buf)
 	for len(buf) > 0 {
 		n, kind, err := u.cutter.Cut(buf)
+		if push := u.cutter.Inside() == '>' || kind == '>'; u.touch != nil && !push {
+			u.reply = append(u.reply, buf[:n]...)
+		}
 		if err != nil || kind != 0 && kind != '>' {
 			return true
 		}
@@ -157,7 +201,8 @@ func (c *pair) isSettled() bool {
 // settle lets the requests go on that have waited for the client to take its replies. A large reply, or one that the
 // client does not take yet, is the end of a turn as soon as it has begun.
 func (c *pair) settle() {
-	if u := c.under; u != nil && u.isExecuted() && (u.size > chunk || c.replies.full || len(c.waiting) > 0) {
+	u, slow := c.under, c.replies.full || len(c.waiting) > 0
+	if u != nil && u.touch == nil && u.isExecuted() && (u.size > chunk || slow) {
 		c.up.turn.over(u)
 	}
 	if c.stalled && c.isSettled() {
@@ -190,8 +235,8 @@ func executes(r *lab.Rule) bool {
 
 // mayBlock reports whether a command may wait for others before it replies.
 func (l *labState) mayBlock(args [][]byte) bool {
-	if cmd := l.table.find(args); cmd != nil {
-		return cmd.blocks
+	if cmd := l.table.find(args); cmd != nil && cmd.blocks {
+		return true
 	}
 	return slices.ContainsFunc([]string{
 		"blmove", "blmpop", "blpop", "brpop", "brpoplpush", "bzmpop", "bzpopmax", "bzpopmin", "wait", "waitaof", "xread",

@@ -60,11 +60,20 @@ func (w *way) read() {
 		if !w.isRequests() && w.c.cutter.Inside() != 0 && !w.c.raw {
 			w.c.up.fails("has ended a connection inside a reply")
 		}
+		w.flushKept()
 		w.stop()
 	default:
 		w.pass(buf[:front+n])
 	}
 	w.finish()
+}
+
+// flushKept passes on what was kept of a reply that ends here.
+func (w *way) flushKept() {
+	if kept := w.c.kept; !w.isRequests() && len(kept) > 0 {
+		w.c.kept = nil
+		w.write(w.deliver(kept))
+	}
 }
 
 // stop ends the reading.
@@ -78,7 +87,7 @@ func (w *way) rewatch() {
 	if w.c.ended {
 		return
 	}
-	loop, stopped := w.c.p.loop, len(w.c.waiting) > 0
+	loop, stopped := w.c.p.loop, len(w.c.waiting) > 0 || w.c.under != nil && w.c.under.answered
 	if w.isRequests() {
 		stopped = w.c.isStopped() || w.c.waitsForTurn() && len(w.held) > 0
 	}
@@ -158,7 +167,7 @@ func (w *way) passRequests(buf []byte) []byte {
 		case err != nil:
 			c.unparsed, c.unpaired = true, true // the upstream says so to the client
 		case len(front) > longestFront, c.parser.Needs() > longestFront:
-			if !c.unpaired && !c.up.turn.takes(c) {
+			if !c.unpaired && !c.up.turn.takes(c) || c.granted && !c.looksAtAll() {
 				continue
 			}
 			c.asked++
@@ -186,6 +195,7 @@ func (w *way) passBatch(buf []byte, b *resp.Batch, n int) []byte {
 		start, gone = w.done+n, b.Len()
 	}
 	for i := range gone {
+		c.passesBy(b.Args(i))
 		c.raw = c.track(b.Args(i)) || c.raw
 	}
 	if gone == b.Len() {
@@ -202,10 +212,7 @@ func (w *way) passBatch(buf []byte, b *resp.Batch, n int) []byte {
 // passReplies finds the replies in buf. It returns what the client gets.
 func (w *way) passReplies(buf []byte) []byte {
 	c := w.c
-	if u := c.under; u != nil && u.took(buf) {
-		c.up.turn.over(u)
-	}
-	if c.dying || c.ended {
+	if buf = c.keep(buf); len(buf) == 0 || c.dying || c.ended {
 		w.done = 0
 		return nil
 	}

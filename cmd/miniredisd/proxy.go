@@ -13,7 +13,10 @@ import (
 	"github.com/miniredisd/miniredisd/internal/collector"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/labverdict"
 	"github.com/miniredisd/miniredisd/proxy"
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -25,6 +28,7 @@ LAB FAULT makes requests go wrong, and LAB HELP lists what there is.
   --port N               the port of the first upstream; the next ones count up (7777). 0 takes free ports
   --bind ADDRESS         listen on this address (127.0.0.1)
   --order ORDER          exact: the upstream has one request at a time (exact); free: it may have many
+  --auth [NAME:]PASSWORD how the proxy itself logs in, for LAB LOG WATCH; else REDISCLI_AUTH
   --seed N               what PROB in a rule of LAB FAULT depends on (1)
 
 Exit codes: 0 ended by SIGTERM or SIGINT, 1 it could not go on, 2 wrong arguments.
@@ -42,15 +46,25 @@ func (u *upstreams) Set(value string) error {
 	return nil
 }
 
+// judge answers LAB VERDICT.
+func judge(w *resp.Writer, args [][]byte, logs []lab.History) error {
+	ask, err := labverdict.Parse(args)
+	if err != nil {
+		return err
+	}
+	return ask.Write(w, logs)
+}
+
 // runProxy is the subcommand proxy: it serves until a signal ends it.
 func runProxy(args []string, out, errs io.Writer) int {
 	log := rlog.New(out)
 	log.SetRole(rlog.Master)
 	cfg := proxy.Config{Multiplexer: config.Default().Multiplexer, Match: store.MatchPattern,
-		Log: log.Log}
+		Log: log.Log, Judge: judge}
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	flags.Var((*upstreams)(&cfg.Upstreams), "upstream", "")
 	flags.IntVar(&cfg.Port, "port", 7777, "")
+	auth := flags.String("auth", os.Getenv("REDISCLI_AUTH"), "")
 	order := flags.String("order", "exact", "")
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "")
 	flags.StringVar(&cfg.Bind, "bind", "127.0.0.1", "")
@@ -58,6 +72,11 @@ func runProxy(args []string, out, errs io.Writer) int {
 		return 2
 	}
 	cfg.Free = *order == "free"
+	if name, password, both := strings.Cut(*auth, ":"); both {
+		cfg.Auth = []string{name, password}
+	} else if *auth != "" {
+		cfg.Auth = []string{*auth}
+	}
 	switch {
 	case !cfg.Free && *order != "exact":
 		fmt.Fprintf(errs, "proxy: --order expects exact or free, not '%s'\n", *order)

@@ -112,6 +112,8 @@ func (p *prover) ends(r *request, l *lock, b *belief, how holders.End) {
 	case r.Client != 0:
 		e.By = r.step()
 		e.Thief = how == holders.EndStolen && (l.competes[who] || l.took[who])
+	case r.Event == lab.EventStranger:
+		e.By = holders.Step{Time: r.Time, Command: onPast}
 	case r.Event == lab.EventRestore:
 		e.By = holders.Step{Time: r.Time, Command: onRestore}
 	case l.restarted != "":

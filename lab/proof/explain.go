@@ -15,6 +15,9 @@ const onDisk = "the server started again with what was on disk: "
 // onRestore is the step in which older keys replaced a lock.
 const onRestore = "keys replaced by LAB SNAPSHOT RESTORE"
 
+// onPast is the step in which somebody deleted a lock past the proxy that writes the log.
+const onPast = "keys changed past the proxy"
+
 const both = ": both believe that they hold it"
 
 // The fixes.
@@ -38,7 +41,8 @@ const (
 	fixFlush = "keep locks on a server whose keys nobody deletes all at once (ACL SETUSER app -flushall -flushdb)"
 	fixOlder = "keep a server that came back with older keys away for longer than the longest lease; " +
 		"check a fencing token where the data is"
-	fixCut = "let only its holder change the lease of a lock, in a script that compares the token"
+	fixPassed = "let all clients use the port of the proxy"
+	fixCut    = "let only its holder change the lease of a lock, in a script that compares the token"
 )
 
 // Explain says how the second holder of a lock got it: what happened to this key, with its times. The steps are the
@@ -74,6 +78,10 @@ func (p *Proof) Explain(o holders.Overlap) (why, fix string, steps []holders.Ste
 	if found, is := strings.CutPrefix(first.EndedBy.Command, onDisk); is {
 		return fmt.Sprintf("a restart made the lock of the first holder end %d ms after its grant: %s; then it was granted "+
 			"again: both clients believe that they hold it", first.Ended-first.Granted.Time, found), fixDisk, steps
+	}
+	if first.EndedBy.Command == onPast {
+		return fmt.Sprintf("somebody deleted %s past the proxy at %s, and %s believed in it %s", key, when, a,
+			p.until(first)) + again, fixPassed, steps
 	}
 	switch first.End {
 	case holders.EndLost:

@@ -167,6 +167,10 @@ func (p *prover) change(r *request, c lab.Change) {
 	if l.what == queue || l.what == other || l.told.As == lab.Queue {
 		return
 	}
+	if r.Event == lab.EventStranger && c.After != nil {
+		p.leavesUnread(r, l, doubtsPassed)
+		return
+	}
 	if c.Before != nil && c.Before.Unread || c.After != nil && c.After.Unread {
 		p.leavesUnread(r, l, doubtsValue)
 		return
@@ -322,10 +326,12 @@ func (l *lock) drop(removed []part) {
 func (p *prover) vanish(r *request, l *lock, c lab.Change, removed []part) {
 	l.drop(removed)
 	how := holders.EndLost
-	switch c.Cause {
-	case lab.ByExpiry:
+	switch {
+	case r.Event == lab.EventStranger:
+		how = holders.EndStolen
+	case c.Cause == lab.ByExpiry:
 		how = holders.EndExpired
-	case lab.ByEviction:
+	case c.Cause == lab.ByEviction:
 		how = holders.EndEvicted
 	}
 	for _, q := range removed {

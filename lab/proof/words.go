@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
@@ -55,7 +56,9 @@ const (
 		"the judge does not know whether the holder believes that it still holds the lock"
 	doubtsPermits doubt = "%s's %s at %s found another count in %s than the master had; " +
 		"the judge does not know who holds a permit"
-	doubtsValue doubt = "%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it"
+	doubtsPassed doubt = "%s's %s at %s wrote %s past the proxy; the judge does not know who holds the lock"
+	doubtsValue  doubt = "%s's %s at %s changed a value of %s that the log does not have; " +
+		"the judge cannot tell who held it"
 )
 
 // Clock writes a time (unix ms) as in the sentences of a proof.
@@ -64,7 +67,10 @@ func Clock(unixMS int64) string { return time.UnixMilli(unixMS).UTC().Format("15
 func saying(r *request, l *lock, d doubt) string {
 	verb := r.verb()
 	client := who(actor{client: r.Client, name: r.Name})
-	if r.Client == 0 {
+	switch {
+	case r.Event == lab.EventStranger:
+		client, verb = "somebody", "request"
+	case r.Client == 0:
 		client, verb = "the server", strings.ToLower(r.Event)
 	}
 	return fmt.Sprintf(string(d), client, verb, Clock(r.Time), nameOf(l.Key))
@@ -81,7 +87,11 @@ func nameOf(k holders.Key) string {
 // leavesUnread makes a key undecided, because a change of it was not read.
 func (p *prover) leavesUnread(r *request, l *lock, why doubt) {
 	if l.unread == nil {
-		l.unread = &Ruling{Key: l.Key, Is: Unread, Why: saying(r, l, why), Fix: fixValue,
+		fix := fixValue
+		if why == doubtsPassed {
+			fix = fixPassed
+		}
+		l.unread = &Ruling{Key: l.Key, Is: Unread, Why: saying(r, l, why), Fix: fix,
 			Steps: []holders.Step{p.step(r)}}
 	}
 }

@@ -75,6 +75,8 @@ func proofs() []translation {
 		{"%s's %s at %s found another count in %s than the master had; the judge does not know who holds a " +
 			"permit",
 			"$1 在 $3 的 $2 时 $4 的计数与主节点的不同；无法知道谁持有许可"},
+		{"%s's %s at %s wrote %s past the proxy; the judge does not know who holds the lock",
+			"$1 在 $3 绕过代理写了 $4；无法知道谁持有锁"},
 		{"%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it",
 			"$1 在 $3 的 $2 改动了 $4 的值，而日志里没有这个值；看不出谁持有它"},
 		{"%d clients may have held %s at %s, and only %d may hold it; " +
@@ -105,6 +107,8 @@ func proofs() []translation {
 			"$1 自己的租约已经过去，它在 $3 的 $2 夺走了 $5 的 $4，而 $5 $6相信自己持有它"},
 		{"%s's %s at %s deleted %s with all keys, and %s believed in it %s",
 			"$1 在 $3 用 $2 把 $4 和所有键一起删除了，而 $5 $6相信自己持有它"},
+		{"somebody deleted %s past the proxy at %s, and %s believed in it %s",
+			"有人在 $2 绕过代理删除了 $1，而 $3 $4相信自己持有它"},
 		{"older keys came back at %s without %s, and %s believed in it %s",
 			"在 $1 恢复了更旧的键，其中没有 $2，而 $3 $4相信自己持有它"},
 		{"%s expired at %s after %s, and %s believed in it %s", "$1 在 $3 之后于 $2 到期，而 $4 $5相信自己持有它"},

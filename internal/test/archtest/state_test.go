@@ -212,6 +212,7 @@ func starters() map[string]string {
 		"miniredistest/miniredis.NewSubscriber": "reads messages until Close",
 
 		"node.Run":                 "one for each master behind the first",
+		"proxy.judges":             "judges the logs for LAB VERDICT",
 		"server.start":             "the executor of --exec queue",
 		"server/repl.ask":          "resolves the name of a master",
 		"server/lab.apart":         "finds a verdict or writes a log, which may take a second",
