@@ -42,6 +42,8 @@ func verbs() []verb {
 	const rule = "name [CMD command] [KEY pattern] [SCRIPT sha1-or-text] [CLIENT id-or-pattern] [NTH n] [TIMES n] " +
 		"[PROB probability] ACTION action [argument]"
 	return []verb{
+		{"clock advance", "milliseconds", 1, 1, (*labState).clockAdvance},
+		{"clock", "", 0, 0, (*labState).clockTime},
 		{"fault add", rule, 1, 1 << 20, (*labState).faultAdd},
 		{"fault del", "name", 1, 1, (*labState).faultDel},
 		{"fault clear", "", 0, 0, (*labState).faultClear},
@@ -64,7 +66,10 @@ func verbs() []verb {
 func elsewhere(name string) string {
 	const own = "start miniredisd itself with --lab yes"
 	switch name {
-	case "clock", "disk", "snapshot", "crash", "evict", "step", "record", "replication", "failover", "topology", "push":
+	case "clock freeze", "clock set", "clock rate", "clock run":
+		return "the clock is the upstream's, and a proxy can only move the deadlines of keys: use LAB CLOCK ADVANCE, or " +
+			own
+	case "disk", "snapshot", "crash", "evict", "step", "record", "replication", "failover", "topology", "push":
 		return "it needs a server that can be changed from inside: " + own
 	case "doctor":
 		return "it needs to know what happens to the keys: " + own
@@ -263,6 +268,7 @@ func (l *labState) reset(c *pair, d *due, _ [][]byte) []byte {
 	l.log.Reset()
 	l.log.UnwatchAll()
 	clear(l.ledger.known)
+	l.ledger.ahead, l.ledger.last = 0, 0
 	for each := range c.up.pairs {
 		if each.under != nil {
 			each.under.forgotten = true

@@ -243,7 +243,8 @@ func TestLABIsAnsweredInItsPlace(t *testing.T) {
 func TestWhatAProxyCannotDoIsRefusedByName(t *testing.T) {
 	_, lab := withServer(t)
 	for line, want := range map[string]string{
-		"LAB CLOCK ADVANCE 1":                          "-ERR LAB CLOCK: it needs a server that can be changed from inside",
+		"LAB CLOCK FREEZE":                             "-ERR LAB CLOCK FREEZE: the clock is the upstream's",
+		"LAB CLOCK ADVANCE -1":                         "-ERR LAB CLOCK ADVANCE: milliseconds expects",
 		"LAB DISK LIST":                                "-ERR LAB DISK: it needs a server",
 		"LAB DOCTOR":                                   "-ERR LAB DOCTOR: it needs to know what happens to the keys",
 		"LAB LOG WATCH lock:* AS NOPE":                 "-ERR LAB LOG WATCH: AS expects MUTEX",

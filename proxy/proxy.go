@@ -21,10 +21,10 @@
 //
 // # Order
 //
-// Unless the order is free, an upstream has one request at a time. turn.go says whose. Then the proxy can look at watched
-// keys before and after a request (watched.go, look.go), over a connection of its own (asker.go). What has changed goes
-// into the log in the form of a server's log (ledger.go, inside.go), so the verdict reads both. watch.go has LAB LOG and
-// LAB VERDICT.
+// Unless the order is free, an upstream has one request at a time. turn.go says whose. Then the proxy can look at
+// watched keys before and after a request (watched.go, look.go), over a connection of its own (asker.go). What has
+// changed goes into the log in the form of a server's log (ledger.go, inside.go), so the verdict reads both. watch.go
+// has LAB LOG and LAB VERDICT, clock.go LAB CLOCK.
 //
 // # Memory
 //
@@ -88,6 +88,7 @@ type Config struct {
 // Proxy connects the clients of some ports with one upstream for each port.
 type Proxy struct {
 	loop      *reactor.Loop
+	clockKeys int
 	log       func(level byte, format string, args ...any)
 	upstreams []*upstream
 	ready     []*way  // they have to look again at what they hold
@@ -105,7 +106,7 @@ func New(cfg Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{loop: loop, log: cfg.Log, scratch: make([]byte, mostHeld)}
+	p := &Proxy{loop: loop, log: cfg.Log, clockKeys: cfg.ClockKeys, scratch: make([]byte, mostHeld)}
 	for i, name := range cfg.Upstreams {
 		port := cfg.Port
 		if port != 0 {

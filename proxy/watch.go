@@ -122,7 +122,7 @@ func (l *labState) findKeys(pattern string, then func(keys []keyAt, complete boo
 			then(nil, false, err)
 			return
 		}
-		f := &finder{l: l, pattern: pattern, then: then}
+		f := &finder{l: l, pattern: pattern, most: mostFound, then: then}
 		lines := bufio.NewScanner(strings.NewReader(got[0].Str))
 		for lines.Scan() {
 			var db int
@@ -140,6 +140,7 @@ type finder struct {
 	pattern string
 	dbs     []int // that are left, with the present one
 	keys    []keyAt
+	most    int // keys
 	scans   int
 	then    func(keys []keyAt, complete bool, err error)
 }
@@ -150,7 +151,7 @@ func (f *finder) scan(cursor string) {
 		slices.SortFunc(f.keys, func(a, b keyAt) int { return cmp.Or(cmp.Compare(a.db, b.db), cmp.Compare(a.key, b.key)) })
 		f.then(slices.Compact(f.keys), true, nil)
 		return
-	case len(f.keys) > mostFound || f.scans == mostScans:
+	case len(f.keys) > f.most || f.scans == mostScans:
 		f.then(f.keys, false, nil)
 		return
 	}

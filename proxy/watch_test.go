@@ -54,9 +54,20 @@ func newWorld(t *testing.T, dial func() conn) *world {
 	return &world{t: t, dial: dial, lab: dial(), clients: map[string]conn{}}
 }
 
-// does plays "a: SET k v", where a is the name of a client, or "LAB ...". It returns the reply.
+// does plays "a: SET k v", where a is the name of a client, or "LAB ...". It returns the reply. "a! SET k v" is for a
+// request that ends its connection.
 func (w *world) does(step string) string {
 	w.t.Helper()
+	if name, line, dies := strings.Cut(step, "! "); dies && len(name) == 1 { // a fault ends the connection
+		w.does(name + ": PING")
+		c := w.clients[name]
+		delete(w.clients, name)
+		words, _ := resp.Words([]byte(line))
+		require.NoError(w.t, c.Send(resp.AppendRequest(nil, words...)))
+		_, err := c.Read()
+		require.Error(w.t, err)
+		return ""
+	}
 	name, line, named := strings.Cut(step, ": ")
 	switch {
 	case !named || strings.HasPrefix(step, "LAB"):

@@ -29,6 +29,7 @@ LAB FAULT makes requests go wrong, and LAB HELP lists what there is.
   --bind ADDRESS         listen on this address (127.0.0.1)
   --order ORDER          exact: the upstream has one request at a time (exact); free: it may have many
   --auth [NAME:]PASSWORD how the proxy itself logs in, for LAB LOG WATCH; else REDISCLI_AUTH
+  --clock-keys N         how many keys with a deadline LAB CLOCK ADVANCE may move (10000)
   --seed N               what PROB in a rule of LAB FAULT depends on (1)
 
 Exit codes: 0 ended by SIGTERM or SIGINT, 1 it could not go on, 2 wrong arguments.
@@ -64,6 +65,7 @@ func runProxy(args []string, out, errs io.Writer) int {
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	flags.Var((*upstreams)(&cfg.Upstreams), "upstream", "")
 	flags.IntVar(&cfg.Port, "port", 7777, "")
+	flags.IntVar(&cfg.ClockKeys, "clock-keys", 10000, "")
 	auth := flags.String("auth", os.Getenv("REDISCLI_AUTH"), "")
 	order := flags.String("order", "exact", "")
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "")
