@@ -17,6 +17,7 @@ func TestTheChaptersShowTheFilesThatRun(t *testing.T) {
 		{"first-test.md", "node/lock.test.js", "js"},
 		{"first-test.md", "go/lock_test.go", "go"},
 		{"topology.md", "python/test_topology.py", "python"},
+		{"topology.md", "java/src/test/java/TopologyTest.java", "java"},
 		{"topology.md", "node/topology.test.js", "js"},
 		{"topology.md", "go/topology_test.go", "go"},
 	} {
