@@ -115,6 +115,7 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 		c.decided = &parked{rule: r, key: key}
 		return nil, false
 	}
+	c.passesBy(args)
 	if l.isWatching() && c.queues(args) {
 		c.inside = append(c.inside, l.queue(c, args))
 	}

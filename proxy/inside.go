@@ -15,7 +15,10 @@ import (
 
 // logInside logs a request and the changes that it has made.
 func (l *labState) logInside(u *underway, e *lab.Entry, all []lab.Change) {
-	cmd := l.table.find(u.args)
+	var cmd *command
+	if u.args != nil {
+		cmd = l.table.find(u.args)
+	}
 	whole := false // it is about all keys, as FLUSHALL is
 	switch {
 	case u.args == nil:

@@ -151,10 +151,10 @@ func (l *labState) addAt(at int64, e lab.Entry) {
 	l.log.Add(e)
 }
 
-// mayBeWritten reports whether a request without a reply may have written a key.
+// mayBeWritten reports whether a request without a reply may have written a key, beside that of the turn.
 func (l *labState) mayBeWritten(k keyAt) bool {
 	for _, u := range l.left {
-		if u.mayWrite(k) {
+		if u != l.turn.now && u.mayWrite(k) {
 			return true
 		}
 	}

@@ -30,7 +30,8 @@ type world struct {
 	dial    func() conn
 	lab     conn
 	clients map[string]conn
-	past    conn // goes past the proxy
+	past    conn     // goes past the proxy
+	proxy   *running // nil for a server of ours
 }
 
 // ownWorld is a server of ours.
@@ -41,8 +42,10 @@ func ownWorld(t *testing.T) *world {
 
 // realWorld is a proxy before a real server.
 func realWorld(t *testing.T) *world {
-	s := redistest.Start(t, "--save", "")
-	w := newWorld(t, startWith(t, Config{Upstreams: []string{s.Addr}, Judge: judge, ClockKeys: 1000}).client)
+	s := redistest.Start(t, "--save", "", "--enable-debug-command", "yes")
+	r := startWith(t, Config{Upstreams: []string{s.Addr}, Judge: judge, ClockKeys: 1000})
+	w := newWorld(t, r.client)
+	w.proxy = r
 	c, err := respclient.Dial(s.Addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
@@ -68,6 +71,11 @@ func (w *world) does(step string) string {
 		require.Error(w.t, err)
 		return ""
 	}
+	for _, half := range []string{"> ", "< ", "~ "} {
+		if name, line, is := strings.Cut(step, half); is && len(name) == 1 {
+			return w.half(name, half, line)
+		}
+	}
 	name, line, named := strings.Cut(step, ": ")
 	switch {
 	case !named || strings.HasPrefix(step, "LAB"):
@@ -79,6 +87,41 @@ func (w *world) does(step string) string {
 		require.Equal(w.t, "+OK", w.clients[name].do("CLIENT SETNAME "+name))
 	}
 	return w.clients[name].ask(line)
+}
+
+// half plays "a> BLPOP k 0", whose reply comes with "a< ", and "a~ SET k v", which has none.
+func (w *world) half(name, half, line string) string {
+	if w.clients[name].t == nil {
+		w.does(name + ": PING")
+	}
+	c := w.clients[name]
+	words, ok := resp.Words([]byte(line))
+	require.True(w.t, ok, line)
+	if half == "< " {
+		return c.read()
+	}
+	require.NoError(w.t, c.Send(resp.AppendRequest(nil, words...)))
+	if half == "> " {
+		w.proxy.isUnderWay(name)
+	} else if strings.HasSuffix(line, "REPLY ON") {
+		require.Equal(w.t, "+OK", c.read())
+	}
+	return ""
+}
+
+// isUnderWay waits until a request of a client has gone to the upstream.
+func (r *running) isUnderWay(name string) {
+	redistest.Until(r.t, func() bool {
+		sent := make(chan bool)
+		r.proxy.loop.Post(func() {
+			is := false
+			for c := range r.proxy.upstreams[0].pairs {
+				is = is || c.name == name && c.under != nil
+			}
+			sent <- is
+		})
+		return <-sent
+	})
 }
 
 // ask sends a line, whose words may be in quotes.

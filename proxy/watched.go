@@ -133,7 +133,8 @@ func (l *labState) changes(u *underway, e *lab.Entry, s *sight) {
 		if s != nil {
 			is = s.values[k]
 		}
-		doubt := s == nil || l.mayBeWritten(k) || u.isLate && !u.reads
+		late := u.isLate && !u.reads && !u.failed() && lab.Kind(u.reply) != "_"
+		doubt := s == nil || l.mayBeWritten(k) || late
 		if over := was != nil && was.Deadline > 0 && s != nil && was.Deadline <= s.at; over {
 			switch {
 			case is == nil && (u.reads || !l.deletes(u, k)): // it has expired behind the request
@@ -147,7 +148,7 @@ func (l *labState) changes(u *underway, e *lab.Entry, s *sight) {
 		c := changeOf(k, was, is, !u.reads && !u.failed())
 		l.ledger.learn(k, is)
 		switch {
-		case c == nil:
+		case c == nil && !late:
 		case u.reads && !doubt: // a stranger has written it meanwhile
 			l.gone(lab.EventStranger, k, s.at, c)
 		case doubt:
