@@ -122,6 +122,7 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 	if c.track(args) {
 		c.raw = true
 	}
+	c.renamed()
 	if c.granted {
 		c.up.turn.sent(c, l.mayBlock(args))
 	}

@@ -26,6 +26,10 @@ type labState struct {
 	left   []*underway // requests without a reply that have left the turn
 	judge  func(w *resp.Writer, args [][]byte, logs []lab.History) error
 
+	blackhole  bool     // LAB BLACKHOLE ON
+	partitions []string // globs of client names
+	lingering  []lingering
+
 	held  []*pair // that HOLD keeps waiting, oldest first
 	waits []*wait
 }
@@ -42,6 +46,7 @@ func verbs() []verb {
 	const rule = "name [CMD command] [KEY pattern] [SCRIPT sha1-or-text] [CLIENT id-or-pattern] [NTH n] [TIMES n] " +
 		"[PROB probability] ACTION action [argument]"
 	return []verb{
+		{"blackhole", "ON|OFF", 1, 1, (*labState).blackholeSwitch},
 		{"clock advance", "milliseconds", 1, 1, (*labState).clockAdvance},
 		{"clock", "", 0, 0, (*labState).clockTime},
 		{"fault add", rule, 1, 1 << 20, (*labState).faultAdd},
@@ -57,6 +62,8 @@ func verbs() []verb {
 		{"log unwatch", "pattern", 1, 1, (*labState).logUnwatch},
 		{"log watch", "pattern [AS MUTEX|REENTRANT|RW|FAIR|SEMAPHORE holders|QUEUE]", 1, 4, (*labState).logWatch},
 		{"log", "[count]", 0, 1, (*labState).logList},
+		{"partition client", "name-pattern ON|OFF", 2, 2, (*labState).partition},
+		{"partition list", "", 0, 0, (*labState).partitionList},
 		{"reset", "", 0, 0, (*labState).reset},
 		{"verdict", "[SVG|PAGE [LANG language]] [pattern]", 0, 4, (*labState).verdict},
 	}
@@ -73,9 +80,8 @@ func elsewhere(name string) string {
 		return "it needs a server that can be changed from inside: " + own
 	case "doctor":
 		return "it needs to know what happens to the keys: " + own
-	case "all", "master", "listen", "blackhole", "partition":
-		return "a proxy does not have it: send LAB to the port of each upstream, or use LAB FAULT with ACTION HOLD, " +
-			"SILENT or RESET-BEFORE"
+	case "all", "master", "listen":
+		return "a proxy does not have it: send LAB to the port of each upstream, or use LAB BLACKHOLE or LAB FAULT"
 	}
 	return ""
 }
@@ -83,6 +89,7 @@ func elsewhere(name string) string {
 // execute answers LAB. It returns the bytes for the upstream, if it has to be asked.
 func (l *labState) execute(c *pair, args [][]byte) (toUpstream []byte) {
 	c.control = true
+	c.setMuted()
 	d := &due{number: c.asked, here: true}
 	c.due = append(c.due, d)
 	words := make([]string, 0, 2)
@@ -269,6 +276,7 @@ func (l *labState) reset(c *pair, d *due, _ [][]byte) []byte {
 	l.log.UnwatchAll()
 	clear(l.ledger.known)
 	l.ledger.ahead, l.ledger.last = 0, 0
+	l.heal(c.up)
 	for each := range c.up.pairs {
 		if each.under != nil {
 			each.under.forgotten = true

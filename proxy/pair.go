@@ -37,6 +37,7 @@ type pair struct {
 	under   *underway // its request has no reply yet
 	kept    []byte    // of the upstream, until the log has the request
 	stalled bool      // its next request waits until the client has taken the replies
+	muted   bool      // nothing gets through to the client, or from it
 	dying   bool      // the client is gone, and the reply to its request is awaited
 }
 
@@ -115,7 +116,11 @@ func (c *pair) end(how ending) {
 
 // free closes the descriptors.
 func (c *pair) free() {
-	closeSocket(c.client, c.ending)
+	if c.muted && c.up.lab.mutes(c.name) {
+		c.linger()
+	} else {
+		closeSocket(c.client, c.ending)
+	}
 	closeSocket(c.server, fin)
 	c.requests.release()
 	c.replies.release()

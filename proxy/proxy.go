@@ -24,7 +24,7 @@
 // Unless the order is free, an upstream has one request at a time. turn.go says whose. Then the proxy can look at
 // watched keys before and after a request (watched.go, look.go), over a connection of its own (asker.go). What has
 // changed goes into the log in the form of a server's log (ledger.go, inside.go), so the verdict reads both. watch.go
-// has LAB LOG and LAB VERDICT, clock.go LAB CLOCK.
+// has LAB LOG and LAB VERDICT, clock.go LAB CLOCK, net.go LAB BLACKHOLE.
 //
 // # Memory
 //
@@ -89,6 +89,7 @@ type Config struct {
 type Proxy struct {
 	loop      *reactor.Loop
 	clockKeys int
+	match     func(pattern string, s []byte) bool
 	log       func(level byte, format string, args ...any)
 	upstreams []*upstream
 	ready     []*way  // they have to look again at what they hold
@@ -106,7 +107,7 @@ func New(cfg Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{loop: loop, log: cfg.Log, clockKeys: cfg.ClockKeys, scratch: make([]byte, mostHeld)}
+	p := &Proxy{loop: loop, log: cfg.Log, clockKeys: cfg.ClockKeys, match: cfg.Match, scratch: make([]byte, mostHeld)}
 	for i, name := range cfg.Upstreams {
 		port := cfg.Port
 		if port != 0 {
@@ -181,6 +182,7 @@ func (p *Proxy) close() {
 			each.under = nil // nobody waits for its reply
 			each.end(fin)
 		}
+		u.lab.closeLingering()
 		u.lab.asker.closed = true
 		u.lab.asker.end(errSilent)
 	}

@@ -50,14 +50,20 @@ func (r *running) isSilent(clients ...both) {
 		<-done
 	}
 	for _, b := range clients {
-		raw, err := b.server.Net.(*net.TCPConn).SyscallConn()
-		require.NoError(r.t, err)
-		var one [1]byte
-		require.NoError(r.t, raw.Control(func(fd uintptr) {
-			_, _, err = unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		}))
-		require.ErrorIs(r.t, err, unix.EAGAIN)
+		b.server.hasNothing()
 	}
+}
+
+// hasNothing requires that nothing has come.
+func (c conn) hasNothing() {
+	c.t.Helper()
+	raw, err := c.Net.(*net.TCPConn).SyscallConn()
+	require.NoError(c.t, err)
+	var one [1]byte
+	require.NoError(c.t, raw.Control(func(fd uintptr) {
+		_, _, err = unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	}))
+	require.ErrorIs(c.t, err, unix.EAGAIN)
 }
 
 // queued waits until so many pairs wait for the turn.

@@ -93,13 +93,13 @@ func (w *way) rewatch() {
 	}
 	var err error
 	switch watched := loop.Watched(w.from); {
-	case w.over || w.full || stopped:
+	case w.over || w.full || stopped || w.isRequests() && w.c.muted:
 		loop.Unwatch(w.from, reactor.Readable)
 	case watched&reactor.Readable == 0:
 		err = loop.Watch(w.from, reactor.Readable, w.read)
 	}
 	switch watched := loop.Watched(w.from); {
-	case !w.isRequests() || w.over || w.c.parked == nil && !w.c.last:
+	case !w.isRequests() || w.over || w.c.muted || w.c.parked == nil && !w.c.last:
 		loop.Unwatch(w.from, reactor.HangUp)
 	case watched&reactor.HangUp == 0 && err == nil:
 		err = loop.Watch(w.from, reactor.HangUp, func() { w.c.end(fin) })
@@ -197,6 +197,7 @@ func (w *way) passBatch(buf []byte, b *resp.Batch, n int) []byte {
 	for i := range gone {
 		c.passesBy(b.Args(i))
 		c.raw = c.track(b.Args(i)) || c.raw
+		c.renamed()
 	}
 	if gone == b.Len() {
 		w.done += n
@@ -257,6 +258,10 @@ func (w *way) write(buf []byte) {
 	if w.shy {
 		limit = w.done
 	}
+	if w.c.muted && !w.isRequests() {
+		w.hold(buf)
+		return
+	}
 	for w.sent < limit {
 		n, err := unix.Write(w.to, buf[w.sent:limit])
 		if errors.Is(err, unix.EINTR) {
@@ -275,6 +280,14 @@ func (w *way) write(buf []byte) {
 	w.keep(buf[drop:])
 	w.wait(w.sent < limit)
 	w.sent, w.done = w.sent-drop, w.done-drop
+}
+
+// hold keeps bytes for a client that gets nothing now.
+func (w *way) hold(buf []byte) {
+	rest := buf[w.sent:]
+	w.keep(rest)
+	w.sent, w.done = 0, len(rest)
+	w.wait(len(rest) > 0)
 }
 
 // keep holds the rest of the bytes.
@@ -297,10 +310,17 @@ func (w *way) wait(full bool) {
 	w.full = full
 	if loop := w.c.p.loop; !full {
 		loop.Unwatch(w.to, reactor.Writable)
-	} else if err := loop.Watch(w.to, reactor.Writable, w.flush); err != nil {
-		w.c.end(reset)
+	} else if w.isRequests() || !w.c.muted {
+		w.watchFull()
 	}
 	w.rewatch()
+}
+
+// watchFull waits until the other side takes bytes again.
+func (w *way) watchFull() {
+	if err := w.c.p.loop.Watch(w.to, reactor.Writable, w.flush); err != nil {
+		w.c.end(reset)
+	}
 }
 
 // flush writes what is held, when the other side takes bytes again.
