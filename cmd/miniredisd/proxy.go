@@ -22,7 +22,7 @@ import (
 )
 
 const proxyUsage = `Clients of --port talk to the upstream. A client that sends LAB talks to the proxy:
-LAB FAULT makes requests go wrong, and LAB HELP lists what there is.
+LAB FAULT makes requests go wrong, LAB LOG WATCH and LAB VERDICT judge locks, and LAB HELP lists what there is.
 
   --upstream HOST:PORT   a server that speaks RESP; again for each further one
   --port N               the port of the first upstream; the next ones count up (7777). 0 takes free ports
