@@ -62,8 +62,10 @@ func (r *replay) operations(tables [][]holders.Holding, broken bool) []operation
 			taken.to = len(r.entries)
 		}
 		all = append(all, taken)
-		if t.Majority {
-			all = append(all, r.endOf(t)...)
+		for _, end := range r.endOf(t) {
+			if t.Majority && !slices.Contains(all, end) { // one release ends all terms of its holder
+				all = append(all, end)
+			}
 		}
 		if v := t.Votes[0]; len(tables) == 1 && v.End == holders.EndStolen && (broken || v.Thief) {
 			thief := cmp.Or(v.EndedBy.Name, fmt.Sprintf("id=%d", v.EndedBy.Client))
