@@ -14,6 +14,8 @@ type author struct {
 	why  string
 }
 
+func isSure(a author) bool { return a.sure }
+
 // kinship says how the client of a request and the client of a belief are related.
 type kinship int
 
@@ -106,9 +108,9 @@ func (p *prover) byClient(r *request, l *lock, all []*belief, a actor) (found []
 		switch kin := b.kin(a); {
 		case kin == sameClient && !l.isShared(b, a):
 			found = append(found, author{b, true, ""})
-		case kin == noNames && random && sent:
+		case kin == noNames && random && sent && !p.carriesOther(r, l, nil):
 			found = append(found, author{b, true, ""})
-		case kin == sameClient, kin == renamed, kin == sameName, kin == noNames && p.isNew(r, b):
+		case kin == sameClient, kin == renamed, kin == sameName, kin == noNames && (random && sent || p.isNew(r, b)):
 			found = append(found, author{b, false, saying(r, l, doubtsAuthor)})
 		}
 	}

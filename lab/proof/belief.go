@@ -190,10 +190,28 @@ func (p *prover) mayLast(r *request, l *lock, b *belief, until int64) {
 		words = r.outer().Cmd
 	}
 	own := func(n int64) bool { return slices.Contains(words, strconv.FormatInt(n, 10)) }
+	if at := timeAmong(r.Time, r.words); until == 0 && at > 0 {
+		p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: b.order, Time: r.Time, Until: max(at, r.Time+1),
+			Doubted: b.doubt != "", Why: holders.Doubt{Why: saying(r, l, doubtsOwnClock), Step: r.step()}})
+	}
 	if until == 0 || !own(until) && (until%1000 != 0 || !own(until/1000)) {
 		return
 	}
 	p.ownClock(r, l, b)
+}
+
+// timeAmong returns the last unix ms, within a day of now, of which some words tell; 0 if they tell of none. A lock
+// without a lease may have it in its value.
+func timeAmong(now int64, words []string) (last int64) {
+	const day = 24 * 60 * 60 * 1000
+	for _, w := range words {
+		for _, digits := range strings.FieldsFunc(w, func(c rune) bool { return c < '0' || c > '9' }) {
+			if at := scoredTime(digits); now-day < at && at < now+day {
+				last = max(last, at)
+			}
+		}
+	}
+	return last
 }
 
 // ownClock records that a client counts a lease by its own clock.
@@ -233,6 +251,16 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 	if q.deadline > 0 && q.deadline <= r.Time {
 		return // the key is about to expire, and its holder means to renew it
 	}
+	if q.deadline == r.Time+1 { // nobody works with such a lease: it frees the key
+		for i := range mine {
+			mine[i].sure, mine[i].why = false, saying(r, l, doubtsBrief)
+		}
+		p.givesUp(r, l, mine, nil)
+		if _, is := whose(mine, q.held); !is {
+			p.apart(r, l, q.held)
+		}
+		return
+	}
 	if len(mine) == 0 && !entered {
 		for _, b := range l.pending(r.Time) {
 			if b.name == "" || r.Name == "" {
@@ -245,8 +273,10 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 		if a.revived {
 			continue // its newer belief is among the authors
 		}
+		way := word{l.Key, r.way()}
 		switch kin := a.kin(r.actor(p.epoch)); {
 		case q.down:
+		case entered && over && p.taking[way] && !p.told[said{way, r.outer().Reply}]: // it tries for the lock in vain
 		case a.belief == q.held && p.takesAgain(r, a, kin):
 			p.joins(r, l, q, saying(r, l, doubtsTwice))
 		case a.belief == q.held && q.held.client == 0: // it was there when the log began
@@ -261,8 +291,11 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 			p.revive(r, l, a, q.deadline)
 		}
 	}
-	if _, is := whose(mine, q.held); !is {
+	a, is := whose(mine, q.held)
+	if !is {
 		p.apart(r, l, q.held)
-		p.intrudes(r, l, q, mine)
+	}
+	if !is || !a.sure {
+		p.intrudes(r, l, q, mine, entered)
 	}
 }

@@ -71,11 +71,13 @@ func (p *prover) remove(r *request, l *lock, removed []part, c lab.Change) {
 
 // leaves notes a part of a collection that another client than its holder removed by itself: queues do so.
 func (p *prover) leaves(r *request, l *lock, q part, own bool) {
-	if l.told.As != lab.Unnamed || own || q.value == "" && q.token == q.name && len(l.parts) == 0 {
+	name := lower(r.Cmd)
+	pops := strings.Contains(name, "pop") // its reply gives the client what was in the key
+	if l.told.As != lab.Unnamed || own || !pops && q.value == "" && q.token == q.name && len(l.parts) == 0 {
 		return
 	}
-	switch name := lower(r.Cmd); {
-	case strings.Contains(name, "pop"), name == "zrem", name == "srem", name == "smove":
+	switch {
+	case pops, name == "zrem", name == "srem", name == "smove":
 		l.what = queue
 	}
 }
@@ -114,13 +116,15 @@ func (p *prover) replace(r *request, l *lock, old, now part) {
 		old.held.gone = true
 		p.grant(r, l, now, to, saying(r, l, doubtsGiven))
 		return
-	case is && a.sure && (brief || p.rotates(r, l, old)):
+	case is && a.sure && (brief || p.rotates(r, l, old) && !p.triedWith(r, l, now.token)):
 		q := l.find(old.name)
 		q.name, q.token, q.deadline = now.name, now.token, now.deadline
-		q.held.token = now.token
+		if !brief {
+			q.held.token = now.token
+		}
 		p.extends(r, l, a, now.deadline)
 		return
-	case is && !r.has(3, "xx"):
+	case is:
 		l.drop([]part{old})
 		p.ends(r, l, old.held, holders.EndUnclear)
 		a.sure, a.why = false, saying(r, l, doubtsWriter)
@@ -142,6 +146,8 @@ func (p *prover) replace(r *request, l *lock, old, now part) {
 	switch before := slices.ContainsFunc(mine, func(a author) bool { return a.token == now.token && a.sure }); {
 	case !r.isScript() && r.Reply == old.token && !own, !before && !p.overwrites(r, l, now):
 		doubt = saying(r, l, doubtsWriter) // the reply may tell that it was not free
+	case !r.isScript() && r.Reply == "OK" && doubt == "" && !before && p.readsBack(r, l):
+		doubt = saying(r, l, doubtsWriter)
 	}
 	p.again(r, l, now, mine, doubt)
 }
@@ -212,6 +218,18 @@ func (p *prover) waiter(r *request, l *lock, token string) *actor {
 	return nil
 }
 
+// triedWith reports whether a request before r, and outside of it, has tried for the lock with a token.
+func (p *prover) triedWith(r *request, l *lock, token string) bool {
+	for i := r.index - 1; i >= max(0, r.index-mostLooked); i-- {
+		e := p.request(i)
+		own := e.Client == r.Client && e.Run == r.Run && r.By != "" && e.By == r.By
+		if !own && slices.Contains(e.Cmd, token) && slices.Contains(e.Cmd, l.Name) && p.taking[word{l.Key, e.way()}] {
+			return true
+		}
+	}
+	return false
+}
+
 // take applies a part that a client has added to a key.
 func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 	for i := range l.parts {
@@ -240,6 +258,9 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 		return
 	}
 	doubt := cmp.Or(past, p.doubtOf(r, l, c))
+	if a.deadline == r.Time+1 {
+		doubt = saying(r, l, doubtsBrief)
+	}
 	if r.brings() {
 		for _, b := range l.pending(r.Time) {
 			if b.token != a.token || b.ends > 0 && r.Time > b.ends {
@@ -287,6 +308,11 @@ func (p *prover) doubtOf(r *request, l *lock, c lab.Change) string {
 	case r.isScript():
 	case stores, name == "append", name == "setrange": // a length tells nobody that it has a lock
 		return saying(r, l, doubtsWriter)
+	case c.Before != nil && result == no && !l.seenAbsent[me]: // HSET tells that the field was there
+		return saying(r, l, doubtsWriter)
+	case !tries(r) && r.Reply == "OK" && p.readsBack(r, l):
+		l.asked = l.asked || l.seenAbsent[me]
+		return saying(r, l, doubtsWriter)
 	case tries(r), l.seenAbsent[me], r.Reply != "OK":
 	case l.told.As != lab.Unnamed:
 	default:
@@ -303,6 +329,20 @@ func (p *prover) doubtOf(r *request, l *lock, c lab.Change) string {
 		return saying(r, l, doubtsWriter)
 	}
 	return ""
+}
+
+// readsBack reports whether a client that wrote its token without asking reads another one next: it may have looked
+// before it began.
+func (p *prover) readsBack(r *request, l *lock) bool {
+	for i := r.index + 1; i < min(len(p.history.Entries), r.index+mostLooked); i++ {
+		e := &p.history.Entries[i]
+		own := e.Client == r.Client || e.Name != "" && e.Name == r.Name
+		if own && e.By == "" && slices.Contains(e.Cmd, l.Name) {
+			name := lower(e.Cmd)
+			return (name == "get" || name == "hget") && !slices.Contains(r.words, e.Reply)
+		}
+	}
+	return false
 }
 
 // strange reports whether a lock that is taken in one way is hardly taken in another.
@@ -323,7 +363,7 @@ func (p *prover) counts(r *request, l *lock, c lab.Change) bool {
 	if old == nil || l.way != "" && !strings.HasPrefix(l.way, "incr") && !strings.HasPrefix(l.way, "decr") {
 		return false
 	}
-	mine := p.authors(r, l, false)
+	mine := settled(r, l, p.byClient(r, l, l.pending(r.Time), r.actor(p.epoch))) // the number is no token
 	a, is := whose(mine, old.held)
 	was, _ := strconv.ParseInt(c.Before.Text, 10, 64)
 	n, _ := strconv.ParseInt(c.After.Text, 10, 64)

@@ -72,7 +72,7 @@ func (p *prover) foresee() {
 			s.writes = s.writes || c.After != nil
 			p.sends(k, r.words, who)
 			p.scores[k] = p.scores[k] || endsInScores(c, e.Time)
-			for _, token := range (&lock{}).added(c) {
+			for _, token := range asChanged(c).added(c) {
 				if c.After.Deadline == 0 || c.After.Deadline > e.Time+1 {
 					p.takes(word{k, token}, who)
 				}
@@ -128,6 +128,13 @@ func (p *prover) script(r *request) *script {
 		p.scripts[name] = &script{}
 	}
 	return p.scripts[name]
+}
+
+// asChanged returns a lock of which only a change is known.
+func asChanged(c lab.Change) *lock {
+	l := &lock{claims: &claims{}}
+	l.starts(c)
+	return l
 }
 
 // added returns the tokens that a change adds.

@@ -33,6 +33,7 @@ func (p *prover) heard(r *request, l *lock) {
 		p.wasOver(r, l)
 	case tries(r):
 		p.tried(r, l)
+	case p.mayTake(r, l):
 	case p.releases(r):
 		found := p.ofTheirOwn(r, l)
 		if r.runs() { // a script that left the token there has not tried to release it
@@ -45,11 +46,15 @@ func (p *prover) heard(r *request, l *lock) {
 			}
 		}
 	case r.runs():
+		l.seenAbsent[me.id()] = len(l.parts) == 0
 		if answered(r.Entry) != yes || r.lost() {
 			p.gaveUpPerhaps(r, l, doubtsScript)
 		}
 		p.tried(r, l)
 	default:
+		if !renews(name) { // any other reply may tell whether the lock is free
+			l.seenAbsent[me.id()] = len(l.parts) == 0
+		}
 		p.notices(r, l)
 	}
 }

@@ -15,6 +15,7 @@ func helps() []help {
 		{doubtsScript, "let a script return 1 if it has taken the lock or given it up, and 0 if it has not"},
 		{doubtsReply, "let the client say what it believes: after a lost reply it may GET the key and compare its token"},
 		{doubtsPast, "renew with a time above 0, and release in a script that compares the token and deletes the key"},
+		{doubtsBrief, fixDelete},
 		{doubtsShown, fixRenew},
 		{doubtsField, "give the key one TTL, which its holder renews, or let the client say what it believes"},
 		{doubtsAll, fixFlush},

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ type lock struct {
 	foreign   bool             // of a semaphore: a client that holds no permit has set the deadline
 	mode      string
 	counted   bool // a hash whose first field is the count of its holder
+	numbered  bool // a hash in which a number is its holder's own one
 }
 
 // claims are what a master and its replicas know together of a key: who believes that it holds the lock.
@@ -112,7 +114,7 @@ func (l *lock) partsOf(v *lab.Value) (all []part) {
 				continue
 			case err != nil && l.counted:
 				continue // a note beside the count of the holder
-			case err != nil:
+			case err != nil, l.numbered && l.told.As != lab.Semaphore && !holders.LooksRandom(q.Name):
 				one.name, one.token = q.Name+"\x00"+q.Value, q.Value
 			}
 		}
@@ -135,12 +137,24 @@ func scoredTime(score string) int64 {
 	return 0
 }
 
-// startsCount reports whether a new hash has the count of a holder.
-func startsCount(v *lab.Value) bool {
-	return v != nil && v.Type == "hash" && slices.ContainsFunc(v.Parts, func(q lab.Part) bool {
+// startsCount reports whether a new hash has the count of a holder. A count begins with 1: another number is the
+// holder's own one, such as the id of its thread, or a time.
+func startsCount(v *lab.Value) (counted, numbered bool) {
+	if v == nil || v.Type != "hash" {
+		return false, false
+	}
+	for _, q := range v.Parts {
 		_, err := strconv.ParseInt(q.Value, 10, 64)
-		return err == nil
-	})
+		counted, numbered = counted || q.Value == "1", numbered || err == nil
+	}
+	return counted, numbered && !counted
+}
+
+// starts notes what the fields of a new hash are.
+func (l *lock) starts(c lab.Change) {
+	counted, numbered := startsCount(c.After)
+	l.counted = l.counted && c.Before != nil || c.Before == nil && counted
+	l.numbered = l.numbered && c.Before != nil || c.Before == nil && numbered
 }
 
 // find returns the part with a name, or nil.
@@ -155,7 +169,7 @@ func (l *lock) find(name string) *part {
 // change applies a change of a key.
 func (p *prover) change(r *request, c lab.Change) {
 	l := p.lock(holders.Key{DB: c.DB, Name: c.Key})
-	l.counted = l.counted && c.Before != nil || c.Before == nil && startsCount(c.After)
+	l.starts(c)
 	before, after := l.partsOf(c.Before), l.partsOf(c.After)
 	if c.Before == nil && r.Event == lab.EventWatched {
 		p.finds(r, l, after)
@@ -213,12 +227,28 @@ func (p *prover) change(r *request, c lab.Change) {
 		p.replace(r, l, removed[0], added[0])
 	default:
 		p.remove(r, l, removed, c)
+		slices.SortStableFunc(added, func(a, b part) int { return cmp.Compare(rank(a.token), rank(b.token)) })
 		for _, a := range added {
 			p.take(r, l, a, c)
 		}
 	}
 	p.keep(r, l, c, kept)
+	if l.counted && c.Before != nil && c.After != nil && len(removed)+len(added)+len(kept) == 0 {
+		p.notes(r, l, c)
+	}
 	p.crowds(l)
+}
+
+// rank says how well a token names a client. The best of those that a request adds is the one by which its client is
+// known.
+func rank(token string) int {
+	switch {
+	case holders.LooksRandom(token):
+		return 0
+	case !holders.IsNumber(token):
+		return 1
+	}
+	return 2
 }
 
 // finds notes the parts of a key that was there when the log began to watch it.

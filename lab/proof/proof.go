@@ -108,6 +108,7 @@ type group struct {
 	sole   map[string]bool      // the names that one worker uses
 	taking map[word]bool        // how each lock is taken, in the words of request.way
 	scores map[holders.Key]bool // the sorted sets whose scores are the ends of leases
+	told   map[said]bool        // the replies with which each lock was taken
 }
 
 // Node is a server of the process.
@@ -125,7 +126,8 @@ func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *
 	for _, n := range nodes {
 		for len(groups) <= n.Master {
 			groups = append(groups, &group{master: len(groups), claims: map[holders.Key]*claims{}, uses: map[use]bool{},
-				takers: map[word][]string{}, sole: map[string]bool{}, taking: map[word]bool{}, scores: map[holders.Key]bool{}})
+				takers: map[word][]string{}, sole: map[string]bool{}, taking: map[word]bool{}, scores: map[holders.Key]bool{},
+				told: map[said]bool{}})
 		}
 	}
 	all.masters = len(groups)

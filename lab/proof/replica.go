@@ -171,7 +171,7 @@ func (p *prover) leftAt(l *lock, name string) (all []*part) {
 // mirror applies a change that no client of a replica has made.
 func (p *prover) mirror(r *request, c lab.Change) {
 	l := p.lock(holders.Key{DB: c.DB, Name: c.Key})
-	l.counted = l.counted && c.Before != nil || c.Before == nil && startsCount(c.After)
+	l.starts(c)
 	if c.Before != nil && c.Before.Unread || c.After != nil && c.After.Unread {
 		p.leavesUnread(r, l, doubtsValue)
 		return

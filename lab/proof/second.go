@@ -3,6 +3,7 @@ package proof
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
@@ -47,13 +48,41 @@ func (p *prover) revive(r *request, l *lock, a author, until int64) *belief {
 
 // intrudes handles a script that shows the token of a holder and comes from another client: it believes in the lock,
 // too.
-func (p *prover) intrudes(r *request, l *lock, q *part, mine []author) {
-	switch left := q.held == nil || q.held.gone; { // its holder has released it at another node
+func (p *prover) intrudes(r *request, l *lock, q *part, mine []author, entered bool) {
+	own := entered && r.carries(q.value) && l.told.As != lab.Semaphore // it does not count: the number is its own
+	switch left := q.held == nil || q.held.gone; {                     // its holder has released it at another node
+	case own && !slices.ContainsFunc(mine, isSure):
+		other := *q
+		other.token = "" // it is not in the key
+		p.joins(r, l, &other, saying(r, l, doubtsWriter))
 	case len(mine) > 0:
 	case r.isScript() && r.around != nil && slices.Contains(r.around.Cmd, q.token):
 		p.joins(r, l, q, "")
 	case left && !r.isScript() && slices.Contains(r.words, q.token):
 		p.joins(r, l, q, saying(r, l, doubtsTwice))
+	}
+}
+
+// carries reports whether a request has a number among its words.
+func (r *request) carries(number string) bool {
+	n, bad := strconv.ParseFloat(number, 64)
+	return bad == nil && slices.ContainsFunc(r.words, func(w string) bool {
+		m, err := strconv.ParseFloat(w, 64)
+		return err == nil && m == n
+	})
+}
+
+// notes handles a client that changes what stands beside the count of a holder: it may have put its own name there.
+func (p *prover) notes(r *request, l *lock, c lab.Change) {
+	if r.Client == 0 || len(c.Before.Parts) == 0 { // a new note is nobody's name
+		return
+	}
+	mine := p.authors(r, l, true)
+	for _, q := range slices.Clone(l.parts) {
+		if a, is := whose(mine, q.held); q.held != nil && (!is || !a.sure) {
+			q.token = "" // its own one is the note
+			p.joins(r, l, &q, saying(r, l, doubtsWriter))
+		}
 	}
 }
 
@@ -77,6 +106,48 @@ func (p *prover) joins(r *request, l *lock, q *part, doubt string) {
 	if q.held == nil || q.held.gone {
 		q.held, b.marred = b, saying(r, l, doubtsEntry)
 	}
+}
+
+// said is the reply to a command or a script, and way is how a request takes a lock.
+type said struct {
+	way   word
+	reply string
+}
+
+// mayTake handles a request that left the lock to another client, and reports whether its client may believe in the
+// lock all the same: it got the reply of those that took the lock, or it has read that the key is absent, and does not
+// ask again.
+func (p *prover) mayTake(r *request, l *lock) bool {
+	way := word{l.Key, r.way()}
+	blind := p.taking[way] && l.seenAbsent[r.actor(p.epoch).id()] && !tries(r) && !r.runs()
+	may := blind || p.told[said{way, r.Reply}] || p.overrules(r)
+	if r.isScript() || r.lost() || !may || slices.ContainsFunc(p.ofTheirOwn(r, l), isSure) {
+		return false
+	}
+	doubt := doubtsWriter
+	if r.runs() {
+		doubt = doubtsScript
+	}
+	for i := range l.parts {
+		if q := l.parts[i]; q.held != nil && !q.held.gone {
+			q.token = "" // its own one is not in the key
+			p.joins(r, l, &q, saying(r, l, doubt))
+		}
+	}
+	return true
+}
+
+// overrules reports whether a script answers as if it had taken a lock, although the command in it was refused.
+func (p *prover) overrules(r *request) bool {
+	if r.Reply != "1" && r.Reply != "OK" {
+		return false
+	}
+	for i := r.index - 1; i >= 0 && r.encloses(&p.history.Entries[i]); i-- {
+		if e := p.request(i); tries(e) && answered(e.Entry) != yes {
+			return true
+		}
+	}
+	return false
 }
 
 // wasOver handles a lock whose lease was over before it began: its client has read OK.

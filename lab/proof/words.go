@@ -21,6 +21,8 @@ const (
 	doubtsAuthor doubt = "%s's %s at %s carries no token of its own; the judge does not know which holder of %s sent it"
 	doubtsPast   doubt = "%s's %s at %s deleted %s, because it set a time that was over; " +
 		"the judge does not know whether %[1]s gave the lock up or believes that it renewed it"
+	doubtsBrief doubt = "%s's %s at %s gave %s a millisecond to live; " +
+		"the judge does not know whether %[1]s gave the lock up in this way"
 	doubtsVain doubt = "before %s's %s at %s its connection released %s in vain and showed no token; " +
 		"the judge does not know whether another client uses that connection"
 	doubtsShown doubt = "%s's %s at %s showed the token of another client of %s; " +

@@ -74,8 +74,9 @@ func meets(entries []lab.Placed, provers []*prover) {
 func (p *prover) ways() {
 	for i := range p.history.Entries {
 		for _, c := range p.history.Entries[i].Changes {
-			if c.Before == nil && c.Cause == lab.ByCommand {
-				p.taking[word{holders.Key{DB: c.DB, Name: c.Key}, p.request(i).way()}] = true
+			if r := p.request(i); c.Before == nil && c.Cause == lab.ByCommand {
+				way := word{holders.Key{DB: c.DB, Name: c.Key}, r.way()}
+				p.taking[way], p.told[said{way, r.outer().Reply}] = true, true
 			}
 		}
 	}

@@ -1,0 +1,77 @@
+package proof_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a client believes that its own command does not tell.
+func TestAReplyThatDoesNotTellLeavesABeliefOpen(t *testing.T) {
+	const takes = "1000 a EVALSHA 9f 1 k ta 500 = 1 | k string - > ta@1500\n"
+	const absent = "1000 a HGET k owner = (nil)\n1000 b HGET k owner = (nil)\n"
+	const wrote = "wrote k; the judge does not know whether b believes that it holds the lock"
+	for name, test := range map[string]struct{ log, says string }{
+		"a script that says 1 to everybody": {takes + "1100 b EVALSHA 9f 1 k tb 500 = 1",
+			"undecided: b's EVALSHA at 00:00:01.100 belongs to a script whose reply does not say whether it took or gave up k"},
+		"a script that says 0 to the second one": {takes + "1100 b EVALSHA 9f 1 k tb 500 = 0", "safe"},
+		"its holder again":                       {takes + "1100 a EVALSHA 9f 1 k ta 500 = 1", "safe"},
+		"a constant that was there already": {
+			"1000 a GET k = (nil)\n1000 b GET k = (nil)\n1000 a MSET k 1 = OK | k string - > 1\n1000 b MSET k 1 = OK",
+			"undecided: b's MSET at 00:00:01.000 " + wrote},
+		"any command that shows that the key is absent": {
+			"1000 a STRLEN k = 0\n1000 b STRLEN k = 0\n1000 a MSET k 1 = OK | k string - > 1\n1000 b MSET k 1 = OK",
+			"undecided: b's MSET at 00:00:01.000 " + wrote},
+		"HSET tells that the field was there": {
+			"1000 a HSET k owner ta = 1 | k hash - > owner=ta\n1100 b HSET k owner tb = 0 | k hash owner=ta > owner=tb",
+			"undecided: b's HSET at 00:00:01.100 " + wrote},
+		"HSET, and nobody asks": {
+			absent + "1000 a HSET k owner ta = 1 | k hash - > owner=ta\n1000 b HSET k owner tb = 0 | k hash owner=ta > owner=tb",
+			"two-holders: b's HSET at 00:00:01.000 took k from a, which believed in it without end; " +
+				"b took it at 00:00:01.000: both believe that they hold it"},
+		"the number of a thread is no count": {
+			absent + "1000 a HSET k owner 77 = 1 | k hash - > owner=77\n1000 b HSET k owner 78 = 0 | k hash owner=77 > owner=78",
+			"two-holders: b's HSET at 00:00:01.000 took k from a, which believed in it without end; " +
+				"b took it at 00:00:01.000: both believe that they hold it"},
+		"another name beside the count": {
+			absent + "1000 a HSET k owner ta n 1 = 2 | k hash - > n=1 owner=ta\n" +
+				"1000 b HSET k owner tb n 1 = 0 | k hash owner=ta > owner=tb",
+			"undecided: b's HSET at 00:00:01.000 " + wrote},
+		"a new note beside the count": {
+			"1000 a HSET k ta 1 = 1 | k hash - > ta=1\n1100 b HSET k note x = 1 | k hash ~ > note=x", "safe"},
+		"a client that looks back, and has lost": {
+			"1000 b GET k = (nil)\n1000 a GET k = (nil)\n1000 b SET k tb PX 500 = OK | k string - > tb@1500\n" +
+				"1000 a SET k ta PX 500 = OK | k string tb@1500 > ta@1500\n1000 a GET k = ta\n1000 b GET k = ta",
+			"undecided: b's SET at 00:00:01.000 " + wrote},
+	} {
+		require.Equal(t, test.says, says(prove(read(t, test.log)), "k"), name)
+	}
+}
+
+func TestALeaseInTheValueEndsABelief(t *testing.T) {
+	const set = `1700000000000 a EVALSHA 9f 1 k {"id":"ta","until":1700000005000} = 1 | k string - > ` +
+		`{"id":"ta","until":1700000005000}` + "\n"
+	says1 := says(prove(read(t, set+`1700000006000 b EVALSHA 9f 1 k {"id":"tb","until":1700000011000} = 1 | k string `+
+		`{"id":"ta","until":1700000005000} > {"id":"tb","until":1700000011000}`)), "k")
+	require.Equal(t, "undecided: a's EVALSHA at 22:13:20.000 gave k an end by a client's clock; "+
+		"the judge does not know how long a believes that it holds the lock", says1)
+	says2 := says(prove(read(t, set+`1700000004000 b SET k tb = OK | k string {"id":"ta","until":1700000005000} > tb`+
+		"\n1700000004000 b DEL k = 1 | k string tb > -\n1700000004000 c SET k tc NX = OK | k string - > tc")), "k")
+	require.Contains(t, says2, "two-holders: b's SET at 22:13:24.000 replaced the token of a in k")
+}
+
+func TestAMillisecondToLiveFreesALock(t *testing.T) {
+	const late = "1000 a SET k ta NX PX 500 = OK | k string - > ta@1500\n1501 - expired | k string ta@1500 > -\n" +
+		"1600 b SET k tb NX PX 500 = OK | k string - > tb@2100\n"
+	require.Equal(t, "safe", says(prove(read(t, late+"1700 a PEXPIRE k 1 = 1 | k string tb@2100 > tb@1701\n"+
+		"1702 - expired | k string tb@1701 > -")), "k"))
+	require.Equal(t, "safe", says(prove(read(t, "1000 w SET k ta NX PX 500 = OK | k string - > ta@1500\n"+
+		"1100 w SET k free XX PX 1 = OK | k string ta@1500 > free@1101\n1102 - expired | k string free@1101 > -\n"+
+		"1200 w SET k free NX PX 500 = OK | k string - > free@1700")), "k"))
+}
+
+func TestAPopTakesWhatIsInAQueue(t *testing.T) {
+	require.Equal(t, "not-judged: k is a queue: clients take what others have added",
+		says(prove(read(t, "1000 a SADD k free = 1 | k set - > free\n1100 b SPOP k = free | k set free > -\n"+
+			"1200 b SADD k free = 1 | k set - > free")), "k"))
+}
