@@ -19,6 +19,10 @@ func TestAReplyThatDoesNotTellLeavesABeliefOpen(t *testing.T) {
 		"a constant that was there already": {
 			"1000 a GET k = (nil)\n1000 b GET k = (nil)\n1000 a MSET k 1 = OK | k string - > 1\n1000 b MSET k 1 = OK",
 			"undecided: b's MSET at 00:00:01.000 " + wrote},
+		"RENAME of the constant that was there already": {
+			"1000 b EXISTS k = 0\n1000 a SET k 1 NX PX 500 = OK | k string - > 1@1500\n" +
+				"1000 b RENAME tmp k = OK | k string 1@1500 > 1",
+			"undecided: b's RENAME at 00:00:01.000 " + wrote},
 		"any command that shows that the key is absent": {
 			"1000 a STRLEN k = 0\n1000 b STRLEN k = 0\n1000 a MSET k 1 = OK | k string - > 1\n1000 b MSET k 1 = OK",
 			"undecided: b's MSET at 00:00:01.000 " + wrote},

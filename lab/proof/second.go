@@ -49,8 +49,10 @@ func (p *prover) revive(r *request, l *lock, a author, until int64) *belief {
 // intrudes handles a script that shows the token of a holder and comes from another client: it believes in the lock,
 // too.
 func (p *prover) intrudes(r *request, l *lock, q *part, mine []author, entered bool) {
-	own := entered && r.carries(q.value) && l.told.As != lab.Semaphore // it does not count: the number is its own
-	switch left := q.held == nil || q.held.gone; {                     // its holder has released it at another node
+	blind := l.seenAbsent[r.actor(p.epoch).id()] && !renews(lower(r.Cmd)) && !r.isScript()
+	own := entered && r.carries(q.value) || r.brings() || blind // it does not count or renew: the value is its own
+	own = own && l.told.As != lab.Semaphore
+	switch left := q.held == nil || q.held.gone; { // its holder has released it at another node
 	case own && !slices.ContainsFunc(mine, isSure):
 		other := *q
 		other.token = "" // it is not in the key
