@@ -15,7 +15,9 @@ func TestAReplyThatDoesNotTellLeavesABeliefOpen(t *testing.T) {
 		"a script that says 1 to everybody": {takes + "1100 b EVALSHA 9f 1 k tb 500 = 1",
 			"undecided: b's EVALSHA at 00:00:01.100 belongs to a script whose reply does not say whether it took or gave up k"},
 		"a script that says 0 to the second one": {takes + "1100 b EVALSHA 9f 1 k tb 500 = 0", "safe"},
-		"its holder again":                       {takes + "1100 a EVALSHA 9f 1 k ta 500 = 1", "safe"},
+		"a script that says who has the lock": {"1000 a EVALSHA 9f 1 k ta 500 = ta | k string - > ta@1500\n" +
+			"1100 b EVALSHA 9f 1 k tb 500 = ta", "safe"},
+		"its holder again": {takes + "1100 a EVALSHA 9f 1 k ta 500 = 1", "safe"},
 		"a constant that was there already": {
 			"1000 a GET k = (nil)\n1000 b GET k = (nil)\n1000 a MSET k 1 = OK | k string - > 1\n1000 b MSET k 1 = OK",
 			"undecided: b's MSET at 00:00:01.000 " + wrote},

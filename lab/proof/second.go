@@ -123,7 +123,8 @@ func (p *prover) mayTake(r *request, l *lock) bool {
 	way := word{l.Key, r.way()}
 	blind := p.taking[way] && l.seenAbsent[r.actor(p.epoch).id()] && !tries(r) && !r.runs()
 	may := blind || p.told[said{way, r.Reply}] || p.overrules(r)
-	if r.isScript() || r.lost() || !may || slices.ContainsFunc(p.ofTheirOwn(r, l), isSure) {
+	names := l.find(r.Reply) != nil && !slices.Contains(r.words, r.Reply) // the reply is another client's token
+	if r.isScript() || r.lost() || !may || names || slices.ContainsFunc(p.ofTheirOwn(r, l), isSure) {
 		return false
 	}
 	doubt := doubtsWriter
