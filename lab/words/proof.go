@@ -21,6 +21,8 @@ func proofs() []translation {
 			"$1 在 $3 的 $2 的回复丢失了；无法知道 $1 是否了解 $4 的情况"},
 		{"%s's %s at %s carries no token of its own; the judge does not know which holder of %s sent it",
 			"$1 在 $3 的 $2 没有带独一无二的令牌；无法知道它来自 $4 的哪个持有者"},
+		{"%s's %s at %s gave %s a millisecond to live; the judge does not know whether %[1]s gave the lock up in this way",
+			"$1 在 $3 用 $2 只让 $4 再活一毫秒；无法知道 $1 是不是这样放弃锁的"},
 		{"%s's %s at %s deleted %s, because it set a time that was over; " +
 			"the judge does not know whether %[1]s gave the lock up or believes that it renewed it",
 			"$1 在 $3 的 $2 给出的时间已经过去，所以删除了 $4；无法知道 $1 是放弃了锁，还是以为续期成功"},
