@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab/holders"
@@ -16,20 +15,7 @@ func (o op) confirmed(reply []byte) bool {
 	if o.lost || len(reply) == 0 || reply[0] == '-' {
 		return false
 	}
-	digits := func(r rune) bool { return r < '0' || r > '9' }
-	told := strings.FieldsFunc(strings.TrimPrefix(string(reply), "*2\r\n"), digits)
-	asked := o.args[1:max(len(o.args)-1, 1)] // the last one is the timeout
-	if len(told) != len(asked) {
-		return false
-	}
-	for i := range asked {
-		want, err := strconv.Atoi(asked[i])
-		got, bad := strconv.Atoi(told[i])
-		if err != nil || bad != nil || got < want {
-			return false
-		}
-	}
-	return true
+	return holders.Enough(o.args, strings.TrimPrefix(string(reply), "*2\r\n"))
 }
 
 // awaited handles a WAIT of a client. held means that it has no reply yet.

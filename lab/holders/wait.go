@@ -2,6 +2,8 @@ package holders
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // WAIT and WAITAOF right behind a grant: the client asks whether replicas have its lock. Until the reply it does not
@@ -9,6 +11,24 @@ import (
 
 const whyTooFew = "WAIT behind the grant did not tell of enough replicas: " +
 	"its client must take the lock for not acquired, and the log does not show whether it does"
+
+// Enough reports whether the reply to a WAIT or WAITAOF tells of as many servers as its client asked for. cmd is the
+// command. The reply has numbers for people, such as 1 or [1 0].
+func Enough(cmd []string, reply string) bool {
+	told := strings.FieldsFunc(reply, func(c rune) bool { return c < '0' || c > '9' })
+	asked := cmd[1:max(len(cmd)-1, 1)] // the last one is the timeout
+	if len(told) != len(asked) {
+		return false
+	}
+	for i := range asked {
+		want, err := strconv.Atoi(asked[i])
+		got, bad := strconv.Atoi(told[i])
+		if err != nil || bad != nil || got < want {
+			return false
+		}
+	}
+	return true
+}
 
 // asker is a connection to a node.
 type asker struct {

@@ -280,20 +280,5 @@ func (p *prover) waitBehind(r *request) (w *request) {
 
 // confirms reports whether a client has the reply to its WAIT, and it tells of as many servers as the client asked for.
 func (r *request) confirms() bool {
-	if r.lost() || !r.ran() || r.Outcome == lab.Failed {
-		return false
-	}
-	told := strings.FieldsFunc(r.Reply, func(c rune) bool { return c < '0' || c > '9' })
-	asked := r.Cmd[1:max(len(r.Cmd)-1, 1)] // the last one is the timeout
-	if len(told) != len(asked) {
-		return false
-	}
-	for i := range asked {
-		want, err := strconv.Atoi(asked[i])
-		got, bad := strconv.Atoi(told[i])
-		if err != nil || bad != nil || got < want {
-			return false
-		}
-	}
-	return true
+	return !r.lost() && r.ran() && r.Outcome != lab.Failed && holders.Enough(r.Cmd, r.Reply)
 }
