@@ -110,6 +110,7 @@ type Doctor struct {
 	back    *bounded.Map[holders.Key, []ended] // holds that their holders released
 	clients *bounded.Map[int64, *client]
 	scripts *bounded.Map[string, *script]
+	texts   map[string]text                  // of scripts: see op
 	locks   *bounded.Map[string, bool]       // classes of names of earlier locks
 	taken   *bounded.Map[holders.Key, bool]  // locks that their holders lost and may not know it yet
 	alike   *bounded.Map[holders.Key, ended] // the last holds whose tokens had two users
@@ -183,6 +184,7 @@ func (d *Doctor) forgetLocks() {
 	d.back = bounded.NewMap[holders.Key, []ended](d.most(maxHolds))
 	d.clients = bounded.NewMap[int64, *client](d.most(maxClients))
 	d.scripts = bounded.NewMap[string, *script](d.most(maxScripts))
+	d.texts = map[string]text{}
 	d.locks = bounded.NewMap[string, bool](maxClasses)
 	d.taken = bounded.NewMap[holders.Key, bool](d.most(maxHolds))
 	d.alike = bounded.NewMap[holders.Key, ended](d.most(maxHolds))
@@ -205,7 +207,7 @@ func (d *Doctor) Command(e Event) {
 }
 
 func (d *Doctor) command(e Event) {
-	o := newOp(e, d.means[e.Command])
+	o := d.op(e)
 	if o.waits() {
 		if o.by == "" {
 			d.awaited(o, e.Reply, e.Held)

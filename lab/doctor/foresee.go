@@ -3,7 +3,7 @@ package doctor
 // Foresees tells the doctor, before a finished history is shown, what a script in it does. An EVALSHA may be lost
 // before any node has run its script: then only what comes later shows whether that was a release.
 func (d *Doctor) Foresees(e Event) {
-	o := newOp(e, d.means[e.Command])
+	o := d.op(e)
 	sha := o.by
 	if sha == "" {
 		sha = o.script

@@ -3,7 +3,6 @@ package doctor
 import (
 	"bytes"
 	"crypto/sha1"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,12 +19,7 @@ type op struct {
 	db         int
 	name       string
 	args       []string // args[0] is the name as the client sent it; long arguments are cut
-	script     string   // the SHA1 of the script
-	size       int      // bytes of the script's text, if the client sent it
-	whole      bool     // the event has the script's whole text
-	deletes    bool     // the text may delete a key
-	creates    bool     // the text may write a value
-	extends    bool     // the text may change a TTL
+	text                // of the script: its SHA1 alone, if the client sent no text
 	by         string
 	reply      reply
 	lost, late bool     // the client does not get the reply, or not yet
@@ -45,41 +39,16 @@ func newOp(e Event, m meaning) op {
 		by: e.By, args: make([]string, len(e.Args)), reply: parseReply(e.Reply), lost: e.Lost, late: e.Late, other: e.Other,
 		real: e.Real, evicts: e.Evicts, meaning: m,
 	}
-	text := -1 // the argument that is a script's text
-	switch {
-	case o.name == "eval" || o.name == "eval_ro":
-		text = 1
-	case o.name == "script|load":
-		text = 2
-	}
+	body := textAt(e.Command)
 	for i, a := range e.Args {
-		if i == text {
-			sum := sha1.Sum(a)
-			o.script, o.size, o.whole = hex.EncodeToString(sum[:]), len(a), true
-			if sha := shortenedSHA(a); sha != "" {
-				o.script, o.whole = sha, false
-			}
-			o.deletes = mentions(a, "del", "unlink", "delex", "delifeq")
-			o.creates = mentions(a, "set", "msetex", "hset", "hincrby", "setex", "psetex", "hsetex")
-			o.extends = mentions(a, "expire", "pexpire", "expireat", "pexpireat", "getex", "hexpire", "hpexpire")
-			continue
+		if i != body {
+			o.args[i] = cut(a)
 		}
-		o.args[i] = cut(a)
 	}
-	if text < 0 && o.does.has(runs) && len(o.args) > 1 {
+	if body < 0 && o.does.has(runs) && len(o.args) > 1 {
 		o.script = strings.ToLower(o.args[1])
 	}
 	return o
-}
-
-// shortenedSHA returns the SHA1 of a text that the log has shortened (lab.Words), "" of a whole one.
-func shortenedSHA(text []byte) string {
-	const end = ", sha1 "
-	i := bytes.LastIndex(text, []byte(end))
-	if i < 0 || len(text) != i+len(end)+2*sha1.Size+1 || !bytes.Contains(text[:i], []byte("...(")) {
-		return ""
-	}
-	return string(text[i+len(end) : len(text)-1])
 }
 
 // cut shortens an argument. Different arguments stay different.
@@ -89,17 +58,6 @@ func cut(b []byte) string {
 	}
 	sum := sha1.Sum(b)
 	return fmt.Sprintf("%s...(%d bytes, sha1 %x)", b[:maxArg-48], len(b), sum[:8])
-}
-
-// mentions reports whether a script's text has the name of a command in quotes.
-func mentions(text []byte, names ...string) bool {
-	lower := bytes.ToLower(text)
-	for _, name := range names {
-		if bytes.Contains(lower, []byte(`'`+name+`'`)) || bytes.Contains(lower, []byte(`"`+name+`"`)) {
-			return true
-		}
-	}
-	return false
 }
 
 // scriptArgs returns the keys and the other arguments of a script.
