@@ -35,8 +35,9 @@ func (l *State) Answered(
 		l.doctorSees(sess, cmd, args, reply, "", ran, lab.OutcomeOf(l.ruleOf(sess), reply, ran).Unknown())
 	}
 	c := l.Clients.Order[sess.Index]
+	fault := Of(c).Fault
 	switch {
-	case Of(c).Fault != nil && Of(c).Fault.Rule != nil:
+	case fault != nil && fault.Rule != nil:
 		l.logFired(c, cmd, args, w, mark, ran)
 	case l.armed && cmd != nil && (ran || refused || !sess.WouldQueue(cmd)):
 		l.logWatched(sess, cmd, args, reply, "", ran)
@@ -77,7 +78,8 @@ func (l *State) logWatched(
 	if len(l.history.Globs()) == 0 {
 		return
 	}
-	key := l.history.Watched(cmd.AppendSubjects(nil, args))
+	var few [8][]byte
+	key := l.history.Watched(cmd.AppendSubjects(few[:0], args))
 	waits := by == "" && l.waits(cmd) && Of(l.Clients.Order[sess.Index]).logged >= sess.Commands-1
 	changes := l.changed(lab.ByCommand)
 	if key == nil && cmd.Flags&command.AllKeys == 0 && !waits && len(changes) == 0 {

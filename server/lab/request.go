@@ -31,8 +31,9 @@ import (
 // doWithFaults is Executor.Do, with the fault of a rule that fires for the request.
 func (l *State) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
 	c := l.Clients.Order[by.Index]
-	Of(c).came = 0
-	if l.armed || Of(c).Fault != nil {
+	known := Of(c)
+	known.came = 0
+	if l.armed || known.Fault != nil {
 		mark := len(w.Buf)
 		if l.beforeRequest(c, args) {
 			l.Ex.Do(by, args, w)
@@ -42,7 +43,7 @@ func (l *State) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer)
 		l.Ex.Do(by, args, w)
 	}
 	if by.Hold == command.Blocked {
-		Of(c).came = monotonic()
+		known.came = monotonic()
 	}
 	if len(l.partitions) > 0 {
 		l.setMuted(c) // the request may have changed its name
