@@ -86,9 +86,30 @@ func (cl *Cluster) admit(ex *Executor, s *Session, cmd *Command, args [][]byte) 
 func (cl *Cluster) begin(s *Session, cmd *Command, flags Flag) {
 	keys := cl.request.Keys[:0]
 	cl.request = Routed{
-		Sess: s, Keys: keys, Writes: flags&Write != 0, Asking: s.Asking || flags&Asking != 0, ReadsHere: s.ReadsHere,
+		Sess: s, Keys: keys, Writes: flags&Write != 0, Asking: s.asks() || flags&Asking != 0, ReadsHere: s.ReadsHere,
 		IsShard: cmd.hasShardChannels(), IsMigrate: cmd.Name == "migrate",
 	}
+}
+
+// Ask lets the next request of the client use a slot that this node imports. A transaction that it begins, or that the
+// client is in, counts as one request (networking.c: resetClient). In a script Ask does nothing. The number of the
+// request is noted, so nothing is to be cleared after it, and a server without a cluster asks nothing.
+func (c *Call) Ask() {
+	switch s := c.Sess; {
+	case c.Ex.Scripts.run.on:
+	case s.InMulti():
+		s.asked = s.Tx.began
+	default:
+		s.asked = s.Commands + 1
+	}
+}
+
+// asks reports whether the running request of s comes after ASKING.
+func (s *Session) asks() bool {
+	if s.InMulti() {
+		return s.asked == s.Tx.began
+	}
+	return s.asked == s.Commands
 }
 
 // hasShardChannels reports whether the key specifications are about channels: SSUBSCRIBE, SUNSUBSCRIBE, SPUBLISH.

@@ -48,7 +48,7 @@ func multi(c *Call) error {
 	if t.Open {
 		return errNestedMulti
 	}
-	t.Open = true
+	t.Open, t.began = true, c.Sess.Commands
 	c.OK()
 	return nil
 }

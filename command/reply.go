@@ -27,7 +27,7 @@ func (ex *Executor) lateReply(s *Session) reply {
 // isPlain reports whether finish and sendPending have nothing to do for a reply to s. Most replies are plain.
 // Asking first saves 5 of the 85 ns of a GET.
 func (ex *Executor) isPlain(s *Session) bool {
-	return ex.Observer == nil && s.Replies == ReplyOn && !s.Asking && s.Tracker == nil && len(ex.messages.behind) == 0
+	return ex.Observer == nil && s.Replies == ReplyOn && s.Tracker == nil && len(ex.messages.behind) == 0
 }
 
 // finish is the end of every reply: of a command that has run or was refused, at once or after a
@@ -46,9 +46,6 @@ func (ex *Executor) finish(r *reply) {
 	}
 	if ex.Observer != nil {
 		ex.Observer.Answered(s, r.cmd, r.args, r.w, r.mark, r.ran)
-	}
-	if s.Asking && !s.InMulti() && (r.cmd == nil || r.cmd.Name != "asking") { // networking.c: resetClient
-		s.Asking = false
 	}
 	if s.Replies != ReplyOn {
 		suppress(s, r.w, r.mark, r.cmd)

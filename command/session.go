@@ -24,7 +24,6 @@ type Session struct {
 	Master        bool // this server replicates what comes over the connection
 	Replica       bool // it gets the stream of this server, or waits for it
 	Subscriber    bool // has subscribed to a channel or pattern
-	Asking        bool // ASKING: the next command may use a slot that this node imports
 	ReadsHere     bool // READONLY: a replica answers reads of its master's slots
 
 	Replies ReplyMode // CLIENT REPLY
@@ -52,7 +51,8 @@ type Session struct {
 	Commands int64 // requests so far
 	Executed int64 // commands that have run, with those of EXEC and of scripts (CLIENT LIST: tot-cmds)
 
-	slot int // of the keys of the request in a cluster, -1 for none
+	slot  int   // of the keys of the request in a cluster, -1 for none
+	asked int64 // the request that may use a slot which this node imports, as Commands counts: see Call.Ask
 }
 
 // Hold is why the server executes nothing more of a client for now.

@@ -11,6 +11,7 @@ type Transaction struct {
 	Open  bool // between MULTI and EXEC
 	Dirty bool // a watched key has changed (server.h: CLIENT_DIRTY_CAS)
 
+	began   int64 // the number of the MULTI, as Session.Commands counts
 	queue   requests
 	room    [][]byte // for the arguments of a queued command that runs
 	aborted bool     // a command was refused, so EXEC will fail (server.h: CLIENT_DIRTY_EXEC)

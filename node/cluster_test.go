@@ -180,6 +180,48 @@ func TestASlotMovesStepByStep(t *testing.T) {
 	n.agrees(fooSlot, "foo", 0)
 }
 
+// The replies are those of a node of Redis 7.2.6 that imports the slot of foo.
+func TestAskingCountsForOneRequest(t *testing.T) {
+	t.Parallel()
+	const get = `EVAL "return redis.call('get', 'foo')" 0`
+	n := startCluster(t)
+	ok(t, n.c[2], "SET", "foo", "1")
+	for _, step := range []string{"IMPORTING", "MIGRATING", "KEYS"} {
+		ok(t, n.c[1], "LAB", "CLUSTER", "MOVE", fooSlot, "TO", "1", "STEP", step)
+	}
+	moved := n.moved(fooSlot, 2)
+	for name, requests := range map[string]struct {
+		lines []string
+		last  string
+	}{
+		"the request after it":    {[]string{"ASKING", "GET foo"}, `"1"`},
+		"no second request":       {[]string{"ASKING", "GET foo", "GET foo"}, moved},
+		"PING is a request":       {[]string{"ASKING", "PING", "GET foo"}, moved},
+		"an unknown one, too":     {[]string{"ASKING", "NOSUCH", "GET foo"}, moved},
+		"one with a wrong arity":  {[]string{"ASKING", "GET", "GET foo"}, moved},
+		"ASKING twice":            {[]string{"ASKING", "ASKING", "GET foo"}, `"1"`},
+		"a transaction":           {[]string{"ASKING", "MULTI", "GET foo", "PING", "GET foo", "EXEC"}, `["1", +PONG, "1"]`},
+		"after a refusal in it":   {[]string{"ASKING", "MULTI", "NOSUCH", "GET foo"}, "+QUEUED"},
+		"until EXEC":              {[]string{"ASKING", "MULTI", "GET foo", "EXEC", "GET foo"}, moved},
+		"not the one after":       {[]string{"ASKING", "MULTI", "EXEC", "MULTI", "GET foo"}, moved},
+		"until DISCARD":           {[]string{"ASKING", "MULTI", "DISCARD", "GET foo"}, moved},
+		"until RESET":             {[]string{"ASKING", "MULTI", "RESET", "GET foo"}, moved},
+		"within a transaction":    {[]string{"MULTI", "ASKING", get, "EXEC"}, `[+OK, "1"]`},
+		"and not after it":        {[]string{"MULTI", "ASKING", "EXEC", "GET foo"}, moved},
+		"what a script calls":     {[]string{"ASKING", get}, `"1"`},
+		"by a script: not itself": {[]string{`EVAL "redis.call('asking')" 0`, "GET foo"}, moved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, last := dialMaster(t, n.Nodes, 1), ""
+			for _, line := range requests.lines {
+				require.NoError(t, c.Send([]byte(line+"\r\n")))
+				last = c.Read().String()
+			}
+			require.Equal(t, requests.last, last)
+		})
+	}
+}
+
 // A client that waits for a key is sent after it, and so is a subscriber of a shard channel.
 func TestWhoWaitsForAKeyIsSentToItsNewNode(t *testing.T) {
 	t.Parallel()

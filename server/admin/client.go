@@ -70,7 +70,7 @@ func (a *State) reset(c *command.Call) error {
 	a.s.Ex.Leave(sess)
 	sess.DB, sess.Name = 0, ""
 	c.UseProtocol(2)
-	sess.NoEvict, sess.NoTouch, sess.Asking, sess.ReadsHere = false, false, false, false
+	sess.NoEvict, sess.NoTouch, sess.ReadsHere = false, false, false
 	sess.Replies = command.ReplyOn
 	a.s.Ex.Anonymous(sess)
 	a.s.Running.Parser.Limits.Unauthenticated = a.s.Ex.MustAuthenticate(sess)

@@ -102,7 +102,7 @@ func (st *State) IDOf(number int) string {
 
 // ASKING (cluster.c: askingCommand)
 func (st *State) asking(c *command.Call) error {
-	c.Sess.Asking = true
+	c.Ask()
 	c.OK()
 	return nil
 }
