@@ -68,7 +68,7 @@ func (ex *Executor) retry(s *Session) {
 	ex.Waiters.Remove(s)
 	s.Hold = NotHeld
 	ex.running, ex.executing, ex.retrying = s, true, w
-	r := ex.lateReply(s)
+	r := ex.unblockedReply(s)
 	if err := ex.admitNow(s, w.cmd, w.args); err != nil {
 		ex.Show.request(trace.Refused, s, w.cmd, w.args)
 		ex.fail(r.w, 0, ex.refuse(s, w.cmd, w.args, err))
@@ -87,7 +87,7 @@ func (ex *Executor) Unblock(s *Session, err error) {
 	w := s.Wait
 	ex.Waiters.Remove(s)
 	s.Hold = NotHeld
-	r := ex.lateReply(s)
+	r := ex.unblockedReply(s)
 	r.over = true
 	if err != nil {
 		ex.Table.Calls(w.cmd).Failed++

@@ -67,7 +67,7 @@ type Executor struct {
 	running   *Session    // the client whose command runs, or nil
 	executing bool        // the command was admitted: messages to its client follow the reply
 	retrying  *Wait       // set while a blocked command runs again
-	late      resp.Writer // for replies to blocked commands
+	unblocked resp.Writer // for replies to blocked commands
 	obeyed    resp.Writer // for replies that no master gets
 	slow      int64       // ns from which on a command is noted as slow
 

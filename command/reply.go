@@ -7,21 +7,21 @@ import (
 
 // reply is the reply to one request on its way to the client.
 type reply struct {
-	to   *Session
-	cmd  *Command // nil for an unknown command
-	args [][]byte
-	w    *resp.Writer
-	mark int  // the reply begins here in w
-	ran  bool // the command ran: it was neither refused nor queued
-	late bool // the command had blocked: w is not the client's output, and Host.Resume takes the bytes
-	over bool // the wait has ended, and the command did not run again
+	to        *Session
+	cmd       *Command // nil for an unknown command
+	args      [][]byte
+	w         *resp.Writer
+	mark      int  // the reply begins here in w
+	ran       bool // the command ran: it was neither refused nor queued
+	unblocked bool // the command had blocked: w is not the client's output, and Host.Resume takes the bytes
+	over      bool // the wait has ended, and the command did not run again
 }
 
-// lateReply begins the reply to a command that had blocked.
-func (ex *Executor) lateReply(s *Session) reply {
-	w := &ex.late
+// unblockedReply begins the reply to a command that had blocked.
+func (ex *Executor) unblockedReply(s *Session) reply {
+	w := &ex.unblocked
 	w.Buf, w.Proto = w.Buf[:0], s.Proto
-	return reply{to: s, cmd: s.Wait.cmd, args: s.Wait.args, w: w, ran: true, late: true}
+	return reply{to: s, cmd: s.Wait.cmd, args: s.Wait.args, w: w, ran: true, unblocked: true}
 }
 
 // isPlain reports whether finish and sendPending have nothing to do for a reply to s. Most replies are plain.
@@ -35,7 +35,7 @@ func (ex *Executor) isPlain(s *Session) bool {
 func (ex *Executor) finish(r *reply) {
 	s := r.to
 	if s.Hold != NotHeld {
-		if r.late {
+		if r.unblocked {
 			ex.Host.Waits(s)
 		}
 		if ex.Observer != nil && s.Hold == Blocked {
@@ -54,7 +54,7 @@ func (ex *Executor) finish(r *reply) {
 	if s.Tracker != nil {
 		s.endAnnounced(r.cmd)
 	}
-	if r.late {
+	if r.unblocked {
 		ex.Host.Resume(s, r.w.Buf)
 		if cap(r.w.Buf) > keepMessage {
 			*r.w = resp.Writer{}
@@ -70,7 +70,7 @@ func (ex *Executor) sendPending(r *reply) {
 		ex.Tracking.tellPending(r.to)
 	}
 	if m := &ex.messages; len(m.behind) > 0 {
-		if r.late {
+		if r.unblocked {
 			ex.Host.Deliver(r.to, m.behind)
 		} else {
 			r.w.Buf = append(r.w.Buf, m.behind...)

@@ -122,7 +122,7 @@ func (sh *Show) reply(r *reply) {
 		Point: trace.Replied, Client: r.to.ID, A: int64(len(reply)), B: trace.ReplyKind(reply),
 		Text: trace.Shown(reply), Args: r.args, Name: nameOf(r.cmd, r.args),
 	}
-	if !r.late {
+	if !r.unblocked {
 		e.A += int64(max(r.w.RefLen-sh.Refs, 0))
 		e.Dur = ex.Clock.Mono() - sh.Began
 	}

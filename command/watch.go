@@ -46,8 +46,8 @@ func (ws *watchers) watch(t *Transaction, db *store.DB, key []byte) {
 			return
 		}
 	}
-	if found := db.Peek(key); found.Late() && !found.Overdue() {
-		db.Lookup(key, store.LookupNoTouch|store.LookupNoNotify|store.LookupNoStats) // fields that were late before
+	if found := db.Peek(key); found.AnyOverdue() && !found.Overdue() {
+		db.Lookup(key, store.LookupNoTouch|store.LookupNoNotify|store.LookupNoStats) // fields that were overdue before
 	}
 	w := &watched{
 		by: t, db: db.ID, key: string(key), index: len(keys[string(key)]), stale: db.Peek(key).Overdue(),
@@ -143,7 +143,7 @@ func (t *Transaction) watchesOverdue(ks *store.Keyspace) bool {
 		if w.stale {
 			continue
 		}
-		if ks.DBs[w.db].Peek([]byte(w.key)).Late() {
+		if ks.DBs[w.db].Peek([]byte(w.key)).AnyOverdue() {
 			return true
 		}
 	}

@@ -24,7 +24,7 @@ func newDB(ks *Keyspace, id int) *DB {
 // find returns the node of key, or 0 if key is missing or overdue. It deletes an overdue key.
 func (db *DB) find(key []byte) uint32 {
 	i := db.keys.find(key)
-	if i == 0 || !db.late(i) {
+	if i == 0 || !db.anyOverdue(i) {
 		return i
 	}
 	if db.ks.KeepDue && !db.due(i) || !db.ks.KeepDue && !db.expire(i) {
@@ -154,11 +154,11 @@ func (db *DB) due(i uint32) bool {
 		e.timed&timedFields != 0 && e.timedHash().spent(db.ks.passed())
 }
 
-// late reports whether the last millisecond of a key has passed, or that of any field of its hash.
-func (db *DB) late(i uint32) bool {
+// anyOverdue reports whether the last millisecond of a key has passed, or that of any field of its hash.
+func (db *DB) anyOverdue(i uint32) bool {
 	e := &db.keys.at(i).Val
 	return e.timed&timedKey != 0 && db.wheel.at(i).expire < db.ks.passed() ||
-		e.timed&timedFields != 0 && e.timedHash().late(db.ks.passed())
+		e.timed&timedFields != 0 && e.timedHash().overdue(db.ks.passed())
 }
 
 // Scan is Table.Scan over the keys. wants selects keys by name, and emit gets the selected keys.

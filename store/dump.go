@@ -31,9 +31,9 @@ func (db *DB) value(i uint32) Value { return Value{db.keys.at(i).Val, db.deadlin
 // Expire is the unix time in ms at which the key of v expires, 0 for never.
 func (v Value) Expire() int64 { return v.expire }
 
-// DropLate deletes the fields of a hash whose time has come, from a value that no key holds yet. It
+// DropOverdue deletes the fields of a hash whose time has come, from a value that no key holds yet. It
 // reports whether none is left.
-func (v *Value) DropLate() (empty bool) { return v.ks != nil && v.e.dropLate(v.ks.passed()) }
+func (v *Value) DropOverdue() (empty bool) { return v.ks != nil && v.e.dropOverdue(v.ks.passed()) }
 
 // Address is the address of the value, for DEBUG OBJECT.
 func (v Value) Address() unsafe.Pointer { return v.e.ref }

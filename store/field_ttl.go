@@ -47,12 +47,12 @@ func (t *timedHash) queued(node uint32) (place uint32, ok bool) {
 	return place - 1, place != 0
 }
 
-// late reports whether the last millisecond of a field has passed.
-func (t *timedHash) late(now int64) bool { return t.queue.len() > 0 && t.queue.at(0).at < now }
+// overdue reports whether the last millisecond of a field has passed.
+func (t *timedHash) overdue(now int64) bool { return t.queue.len() > 0 && t.queue.at(0).at < now }
 
 // spent reports whether the last millisecond of every field has passed.
 func (t *timedHash) spent(now int64) bool {
-	if !t.late(now) || t.queue.len() < t.Len() {
+	if !t.overdue(now) || t.queue.len() < t.Len() {
 		return false
 	}
 	for i := range uint32(t.queue.len()) {
@@ -192,9 +192,9 @@ func (t *timedHash) swap(a, b uint32) {
 	t.settle(b, da)
 }
 
-// expireLate deletes up to most late fields and returns their number. gone, unless it is nil, is told of each.
-func (t *timedHash) expireLate(now int64, most int, gone func(field []byte)) (n int) {
-	for ; n < most && t.late(now); n++ {
+// expireOverdue deletes up to most overdue fields and returns their number. gone, unless it is nil, is told of each.
+func (t *timedHash) expireOverdue(now int64, most int, gone func(field []byte)) (n int) {
+	for ; n < most && t.overdue(now); n++ {
 		node := t.queue.at(0).node
 		if gone != nil {
 			gone(t.at(node).key())
@@ -206,17 +206,17 @@ func (t *timedHash) expireLate(now int64, most int, gone func(field []byte)) (n 
 	return n
 }
 
-// dropLate deletes the late fields of a value that no key holds, and reports whether it is empty then.
-func (e *entry) dropLate(now int64) (empty bool) {
+// dropOverdue deletes the overdue fields of a value that no key holds, and reports whether it is empty then.
+func (e *entry) dropOverdue(now int64) (empty bool) {
 	if e.timed&timedFields == 0 {
 		return false
 	}
 	t := e.timedHash()
-	t.expireLate(now, t.Len(), nil)
+	t.expireOverdue(now, t.Len(), nil)
 	return t.Len() == 0
 }
 
-// expireFields deletes up to most late fields of node i, and the key if all fields are late. It returns how
+// expireFields deletes up to most overdue fields of node i, and the key if all are overdue. It returns how
 // much work that was.
 func (db *DB) expireFields(i uint32, most int) (n int, gone bool) {
 	node := db.keys.at(i)
@@ -231,7 +231,7 @@ func (db *DB) expireFields(i uint32, most int) (n int, gone bool) {
 	if gone = t.spent(db.ks.passed()); gone {
 		n = 1 // to drop the whole table takes no time
 	} else {
-		n = t.expireLate(db.ks.passed(), most, tell)
+		n = t.expireOverdue(db.ks.passed(), most, tell)
 	}
 	if gone {
 		db.remove(i)

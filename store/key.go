@@ -39,7 +39,7 @@ func (db *DB) Lookup(key []byte, flags LookupFlags) Key {
 		return k
 	}
 	e := &db.keys.at(i).Val
-	if e.timed != 0 && db.late(i) && k.outlived(i, flags) {
+	if e.timed != 0 && db.anyOverdue(i) && k.outlived(i, flags) {
 		db.missed(key, flags)
 		return k
 	}
@@ -54,7 +54,7 @@ func (db *DB) Lookup(key []byte, flags LookupFlags) Key {
 }
 
 // outlived deals with node i, of which something is late. It reports whether the key counts as missing. A
-// command that writes never meets a late field, not even while overdue keys are kept.
+// command that writes never meets an overdue field, not even while overdue keys are kept.
 func (k *Key) outlived(i uint32, flags LookupFlags) bool {
 	due := k.db.due(i)
 	keep := flags&LookupNoExpire != 0 || k.db.ks.KeepDue && (due || flags&LookupWrite == 0)
@@ -86,14 +86,14 @@ func (db *DB) Peek(key []byte) Key {
 // entry is the entry of a key that exists.
 func (k Key) entry() *entry { return &k.db.keys.at(k.node).Val }
 
-// shown is entry as a command may see it: without late fields that are kept for now.
+// shown is entry as a command may see it: without overdue fields that are kept for now.
 func (k Key) shown() *entry {
 	e := k.entry()
-	if e.timed&timedFields == 0 || !e.timedHash().late(k.db.ks.passed()) {
+	if e.timed&timedFields == 0 || !e.timedHash().overdue(k.db.ks.passed()) {
 		return e
 	}
 	copied := e.cloneValue()
-	copied.dropLate(k.db.ks.Now)
+	copied.dropOverdue(k.db.ks.Now)
 	return &copied
 }
 
@@ -104,8 +104,8 @@ func (k Key) Exists() bool { return k.node != 0 }
 // Overdue reports whether the key exists although its time has come. Only Peek finds such a key.
 func (k Key) Overdue() bool { return k.node != 0 && k.db.due(k.node) }
 
-// Late is Overdue, or that of a field. A key with a late field exists.
-func (k Key) Late() bool { return k.node != 0 && k.db.late(k.node) }
+// AnyOverdue is Overdue, or that of a field. A key with an overdue field exists.
+func (k Key) AnyOverdue() bool { return k.node != 0 && k.db.anyOverdue(k.node) }
 
 // Type is the type of the value.
 func (k Key) Type() Type { return k.entry().typ }

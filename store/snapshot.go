@@ -45,7 +45,7 @@ func (ks *Keyspace) Databases(s Snapshot) (dbs []*DB) {
 				if s.expire != 0 && s.expire < ks.Now {
 					continue
 				}
-				if value := s.value.cloneValue(); !value.dropLate(ks.Now) {
+				if value := s.value.cloneValue(); !value.dropOverdue(ks.Now) {
 					name := []byte(s.key)
 					db.Peek(name).adopt(name, value, s.expire)
 				}

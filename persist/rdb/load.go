@@ -315,7 +315,7 @@ func (r *reader) key(kind byte) error {
 			r.Log('*', "rdbLoadObject skipping empty key: %s", name)
 		}
 		return nil
-	case next.has && next.expire < r.Keys.Now && !r.Keys.Loading, v.DropLate():
+	case next.has && next.expire < r.Keys.Now && !r.Keys.Loading, v.DropOverdue():
 		r.Expired++
 		if r.Late != nil {
 			r.Late(r.db.ID, name)

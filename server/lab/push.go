@@ -20,8 +20,8 @@ func keepBack(c *server.Client, n int) {
 	c.Delayed.Bytes += n + lateSize
 }
 
-// sentLate takes back what keepBack has counted.
-func sentLate(c *server.Client, n int) {
+// letGo takes back what keepBack has counted.
+func letGo(c *server.Client, n int) {
 	c.Delayed.Messages--
 	c.Delayed.Bytes -= n + lateSize
 }
@@ -62,15 +62,15 @@ func (l *State) Outgoing(to *command.Session, message []byte) bool {
 
 // pushLater sends a message to c when d has passed. Other messages may overtake it.
 func (l *State) pushLater(c *server.Client, message []byte, d time.Duration) {
-	f, push := faulty(c), &late{}
+	f, push := faulty(c), &keptBack{}
 	if f.pushes == nil {
-		f.pushes = map[*late]struct{}{}
+		f.pushes = map[*keptBack]struct{}{}
 	}
 	f.pushes[push] = struct{}{}
 	keepBack(c, len(message))
 	push.timer = l.After(d, func() {
 		delete(f.pushes, push)
-		sentLate(c, len(message))
+		letGo(c, len(message))
 		if !f.silent {
 			l.PushMessage(c, message)
 		}

@@ -41,7 +41,7 @@ func replicationRows() []command.Row {
 // brake is what LAB REPLICATION has said of the stream to a replica.
 type brake struct {
 	held bool
-	late time.Duration // 0 for on time
+	lag  time.Duration // 0 for on time
 }
 
 // String is the brake as STATUS and the log have it.
@@ -49,8 +49,8 @@ func (b brake) String() string {
 	switch {
 	case b.held:
 		return "held"
-	case b.late > 0:
-		return "late " + strconv.FormatInt(b.late.Milliseconds(), 10) + " ms"
+	case b.lag > 0:
+		return "late " + strconv.FormatInt(b.lag.Milliseconds(), 10) + " ms"
 	}
 	return "released"
 }
@@ -81,7 +81,7 @@ func (l *State) replicationLag(c *command.Call, args [][]byte) error {
 	if err != nil {
 		return err
 	}
-	return l.brake(c, args[1:], brake{late: time.Duration(ms) * time.Millisecond})
+	return l.brake(c, args[1:], brake{lag: time.Duration(ms) * time.Millisecond})
 }
 
 // brake sets the brake of one replica or of all.
@@ -113,7 +113,7 @@ func (l *State) brake(c *command.Call, args [][]byte, b brake) error {
 		case now.held:
 			l.CloseClient(other) // it comes again, and is refused
 		case other.Withheld:
-			l.sendKeys(other, now.late)
+			l.sendKeys(other, now.lag)
 		}
 	}
 	l.noteLink(b.String(), int(port))
@@ -196,10 +196,10 @@ func (l *State) streamEnd(c *server.Client) int64 {
 	switch {
 	case b.held:
 		return Of(c).gate
-	case b.late == 0:
+	case b.lag == 0:
 		return math.MaxInt64
 	}
-	end, until := l.brakes.due, l.Replicas.Now()-int64(b.late)
+	end, until := l.brakes.due, l.Replicas.Now()-int64(b.lag)
 	for _, m := range l.brakes.marks {
 		if m.at > until {
 			break
@@ -211,19 +211,19 @@ func (l *State) streamEnd(c *server.Client) int64 {
 
 // delayKeys makes a replica that asks for all keys get them as late as the stream.
 func (l *State) delayKeys(c *server.Client) {
-	if late := l.brakeOf(c).late; late > 0 {
-		l.sendKeys(c, late)
+	if lag := l.brakeOf(c).lag; lag > 0 {
+		l.sendKeys(c, lag)
 	}
 }
 
 // sendKeys lets the keys for a replica go after some time. They are those of the moment when it asked.
-func (l *State) sendKeys(c *server.Client, late time.Duration) {
-	if late == 0 {
+func (l *State) sendKeys(c *server.Client, lag time.Duration) {
+	if lag == 0 {
 		c.Withheld, repl.ReplicaOf(c).Heard = false, l.Replicas.Now()
 		l.WantWrite(c)
 		return
 	}
-	due := l.Replicas.Now() + int64(late)
+	due := l.Replicas.Now() + int64(lag)
 	c.Withheld, Of(c).keysAt = true, due
 	l.At(due, func() {
 		if c.Withheld && Of(c).keysAt == due && !c.Closed {
@@ -243,12 +243,12 @@ func (l *State) releaseAll() {
 }
 
 // longest is the longest lag of a replica.
-func (b *brakes) longest() (late time.Duration) {
-	late = b.all.late
+func (b *brakes) longest() (lag time.Duration) {
+	lag = b.all.lag
 	for _, one := range b.of {
-		late = max(late, one.late)
+		lag = max(lag, one.lag)
 	}
-	return late
+	return lag
 }
 
 // mark notes where the stream ends at the end of this pass, while a stream is late. A mark stands for a millisecond.
@@ -256,10 +256,10 @@ func (l *State) mark() {
 	if l.brakes.marks == nil && l.brakes.longest() == 0 {
 		return
 	}
-	b, late := &l.brakes, l.brakes.longest()
+	b, lag := &l.brakes, l.brakes.longest()
 	now := (l.Replicas.Now() + 999_999) / 1e6 * 1e6
 	old := 0
-	for old < len(b.marks) && b.marks[old].at+int64(late) < now {
+	for old < len(b.marks) && b.marks[old].at+int64(lag) < now {
 		b.due = b.marks[old].end
 		old++
 	}
@@ -269,7 +269,7 @@ func (l *State) mark() {
 		last = b.marks[len(b.marks)-1].end
 	}
 	switch end := l.Replicas.Stream.Offset; {
-	case late == 0:
+	case lag == 0:
 		b.marks = nil
 	case end == last:
 	case len(b.marks) > 0 && b.marks[len(b.marks)-1].at == now:
@@ -283,10 +283,10 @@ func (l *State) mark() {
 // wakeFor makes a pass when the bytes of a mark are due.
 func (l *State) wakeFor(at int64) {
 	wake := func() {}
-	l.At(at+int64(l.brakes.all.late), wake)
+	l.At(at+int64(l.brakes.all.lag), wake)
 	for _, b := range l.brakes.of {
-		if b.late > 0 {
-			l.At(at+int64(b.late), wake)
+		if b.lag > 0 {
+			l.At(at+int64(b.lag), wake)
 		}
 	}
 }

@@ -184,28 +184,28 @@ func (l *State) applyFault(c *server.Client, mark int, reply []byte) int {
 
 // delayReply keeps back the output of c from mark on until d has passed.
 func (l *State) delayReply(c *server.Client, mark int, d time.Duration) {
-	f, reply := Of(c).Fault, &late{from: mark}
-	f.late = append(f.late, reply)
+	f, reply := Of(c).Fault, &keptBack{from: mark}
+	f.kept = append(f.kept, reply)
 	keepBack(c, 0)
-	if len(f.late) == 1 {
+	if len(f.kept) == 1 {
 		c.Bar(mark)
 	}
 	reply.timer = l.After(d, func() {
 		reply.due = true
-		l.sendLate(c)
+		l.sendKept(c)
 	})
 }
 
-// sendLate moves the barrier to the oldest reply that is not due yet, or takes it away.
-func (l *State) sendLate(c *server.Client) {
+// sendKept moves the barrier to the oldest reply that is not due yet, or takes it away.
+func (l *State) sendKept(c *server.Client) {
 	f := Of(c).Fault
-	for len(f.late) > 0 && f.late[0].due {
-		f.late[0] = nil
-		f.late = f.late[1:]
-		sentLate(c, 0)
+	for len(f.kept) > 0 && f.kept[0].due {
+		f.kept[0] = nil
+		f.kept = f.kept[1:]
+		letGo(c, 0)
 	}
-	if len(f.late) > 0 {
-		c.Bar(f.late[0].from)
+	if len(f.kept) > 0 {
+		c.Bar(f.kept[0].from)
 	} else {
 		c.Unbar()
 	}

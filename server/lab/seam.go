@@ -94,12 +94,12 @@ type fault struct {
 	Decided bool           // the request at hand was looked at before it was put back
 	timer   *reactor.Timer // of DELAY-EXEC
 
-	late   []*late            // replies that DELAY-REPLY keeps back, the oldest first
-	pushes map[*late]struct{} // messages that DELAY-PUSH keeps back
+	kept   []*keptBack            // replies that DELAY-REPLY keeps back, the oldest first
+	pushes map[*keptBack]struct{} // messages that DELAY-PUSH keeps back
 }
 
-// late is a reply or message that a rule keeps back until its timer runs.
-type late struct {
+// keptBack is a reply or message that a rule keeps back until its timer runs.
+type keptBack struct {
 	from  int // offset of a reply in the client's output; everything after it waits as well
 	due   bool
 	timer *reactor.Timer
@@ -186,7 +186,7 @@ func (l *State) forgetFault(c *server.Client) {
 	if f.timer != nil {
 		l.Timers.Cancel(f.timer)
 	}
-	for _, reply := range f.late {
+	for _, reply := range f.kept {
 		l.Timers.Cancel(reply.timer)
 	}
 	for push := range f.pushes {

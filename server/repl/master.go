@@ -266,7 +266,7 @@ func (r *replicas) Look() {
 		case c.Closed:
 		case c.Withheld:
 			r.hearten(c)
-		case r.isLate(c):
+		case r.isTimedOut(c):
 			r.s.CloseClient(c)
 		case ReplicaOf(c).State == waitsForStart || ReplicaOf(c).State == waitsForEnd && !r.sync.isStreamed():
 			r.tell(c, "\n") // the replica sees that its master is there
@@ -293,8 +293,8 @@ func (r *replicas) hearten(c *server.Client) {
 	}
 }
 
-// isLate reports whether a replica has been silent for longer than repl-timeout, or takes no byte of its keys.
-func (r *replicas) isLate(c *server.Client) bool {
+// isTimedOut reports whether a replica has been silent for longer than repl-timeout, or takes no byte of its keys.
+func (r *replicas) isTimedOut(c *server.Client) bool {
 	rep, timeout := ReplicaOf(c), int64(r.s.Cfg.ReplTimeout)*1e9
 	switch {
 	case rep.State == Online && !rep.old && r.Now()-rep.Heard > timeout:
