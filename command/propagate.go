@@ -27,7 +27,7 @@ type Propagation struct {
 	ex       *Executor
 	file     feed
 	replicas feed
-	others   func(c *Call) // see Watch
+	others   func(c *Call) // see OnChange
 	isOn     bool          // somebody listens
 
 	open  bool // a command runs, so the unit is not over
@@ -53,8 +53,8 @@ func (p *Propagation) Listen(fn func(unit []byte)) { p.listen(&p.file, fn) }
 // Replicate is Listen for the stream of replicas. An EXEC that ends the stream is not in it.
 func (p *Propagation) Replicate(fn func(unit []byte)) { p.listen(&p.replicas, fn) }
 
-// Watch calls fn after each command that has changed something and is not the master's, until it is called with nil.
-func (p *Propagation) Watch(fn func(c *Call)) {
+// OnChange calls fn after each command that has changed something and is not the master's, until it is called with nil.
+func (p *Propagation) OnChange(fn func(c *Call)) {
 	p.others = fn
 	p.listens()
 }

@@ -133,7 +133,7 @@ func (c *Capture) Reuse(b *Batch) {
 
 func (db *DB) dropImage() {
 	db.image = nil
-	db.seen = db.watches()
+	db.seen = db.tellsTouches()
 }
 
 func (m *image) keep(i uint32) {

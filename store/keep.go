@@ -16,7 +16,7 @@ func (db *DB) keep(i uint32) {
 }
 
 func (db *DB) keepSeen(i uint32) {
-	if db.watches() {
+	if db.tellsTouches() {
 		db.ks.OnTouch(db, db.keys.at(i).key(), true)
 	}
 	if db.image != nil {
@@ -29,7 +29,7 @@ func (db *DB) keepNothing(i uint32) {
 	if !db.seen {
 		return
 	}
-	if db.watches() {
+	if db.tellsTouches() {
 		db.ks.OnTouch(db, db.keys.at(i).key(), false)
 	}
 	if db.image != nil && i < db.image.limit {
@@ -42,7 +42,7 @@ func (db *DB) keepAll() {
 	if !db.seen {
 		return
 	}
-	if db.watches() {
+	if db.tellsTouches() {
 		db.touchAll(db)
 	}
 	if db.image != nil {
@@ -52,9 +52,9 @@ func (db *DB) keepAll() {
 	}
 }
 
-// watches reports whether OnTouch is to be told of db. A database that is being loaded, and that no client sees yet,
-// is none of the keyspace.
-func (db *DB) watches() bool { return db.ks.OnTouch != nil && db.ks.DBs[db.ID] == db }
+// tellsTouches reports whether OnTouch is to be told of db. A database that is being loaded, and that no client sees
+// yet, is none of the keyspace.
+func (db *DB) tellsTouches() bool { return db.ks.OnTouch != nil && db.ks.DBs[db.ID] == db }
 
 // touchAll tells OnTouch that db is about to change where other has a key.
 func (db *DB) touchAll(other *DB) {
@@ -64,8 +64,8 @@ func (db *DB) touchAll(other *DB) {
 	}
 }
 
-// Watch sets OnTouch, or takes it away.
-func (ks *Keyspace) Watch(touched func(db *DB, key []byte, is bool)) {
+// SetOnTouch sets OnTouch, or takes it away.
+func (ks *Keyspace) SetOnTouch(touched func(db *DB, key []byte, is bool)) {
 	ks.OnTouch = touched
 	for _, db := range ks.DBs {
 		db.seen = touched != nil || db.image != nil

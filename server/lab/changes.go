@@ -69,10 +69,10 @@ func (ts *touches) forget() {
 func (l *State) watchKeys() {
 	if len(l.history.Globs()) == 0 {
 		l.touches.forget()
-		l.KS.Watch(nil)
+		l.KS.SetOnTouch(nil)
 		return
 	}
-	l.KS.Watch(l.touching)
+	l.KS.SetOnTouch(l.touching)
 }
 
 // touching notes what a key was. It is called in the middle of a change.

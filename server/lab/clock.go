@@ -145,10 +145,10 @@ func (l *State) advance(m *move) {
 	}
 	l.moved(m)
 	if m.after != nil { // LAB RESET: nothing has happened on the way
-		l.Watchers.Reset(func() { l.answerMove(m) })
+		l.Tell.Reset(func() { l.answerMove(m) })
 		return
 	}
-	l.Watchers.Moved(m.from, m.together, func() { l.answerMove(m) })
+	l.Tell.Moved(m.from, m.together, func() { l.answerMove(m) })
 }
 
 // answerMove replies once everything has happened that the move has caused.

@@ -69,7 +69,7 @@ type State struct {
 	All     []*State       // nodes of the process: with this one, unless it is a Sentinel
 
 	Sentinels []*State // of the process
-	Watchers  Watchers
+	Tell      TellSentinels
 
 	Clock  *clock.Lab
 	seen   int64 // unix ns by clock, when the last pass ended
@@ -129,7 +129,7 @@ func New(rs *repl.Role, a *admin.State, clock *clock.Clock) *State {
 	}
 	l.hookLinks(&l.Link)
 	l.doctor = doctor.New(l.logFinding, nil, 0)
-	l.All, l.Watchers = []*State{l}, noWatchers()
+	l.All, l.Tell = []*State{l}, tellsNone()
 	return l
 }
 

@@ -160,7 +160,7 @@ func (f *failing) turnOthers(to *State, group []nodeState) {
 	f.eachNode(left, stay, func() {
 		f.eachNode(replicas, turn, func() {
 			f.eachNode(append(masters, later...), turn, func() {
-				f.Watchers.Promoted(to, func() {
+				f.Tell.Promoted(to, func() {
 					f.answer(func(w *resp.Writer) { w.Int(int64(to.PeerPort)) })
 				})
 			})

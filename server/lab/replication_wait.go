@@ -37,7 +37,7 @@ func (l *State) replicationWait(c *command.Call, args [][]byte) error {
 		rs.Waits = append(rs.Waits, w)
 		rs.AnswerWaits()
 		if ms == 0 {
-			l.watchNodes(w.Waiter, of)
+			l.endWithNodes(w.Waiter, of)
 		}
 	})
 	soFar := func(out *resp.Writer) { out.Int(rs.Acknowledged(&w)) }
@@ -53,8 +53,8 @@ func (l *State) replicationWait(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-// watchNodes ends a wait that has no time limit if one of the replicas is gone: it would last for ever.
-func (l *State) watchNodes(w server.Waiter, of []*State) {
+// endWithNodes ends a wait that has no time limit if one of the replicas is gone: it would last for ever.
+func (l *State) endWithNodes(w server.Waiter, of []*State) {
 	const often = 50 * time.Millisecond // in real time: the lab's clock may stand still
 	l.Loop.After(often, func() time.Duration {
 		if !w.IsOn() {
@@ -69,7 +69,7 @@ func (l *State) watchNodes(w server.Waiter, of []*State) {
 				err := labError("replication wait", "the replica %d %s: it does not tell what it has", n.s.PeerPort, why)
 				l.Ex.Answer(&w.By.Sess, func(out *resp.Writer) { out.Error(err.Error()) })
 			}
-			l.watchNodes(w, of)
+			l.endWithNodes(w, of)
 		})
 		return 0
 	})

@@ -64,7 +64,7 @@ func (l *State) resetLater(c *command.Call, to func(int64) int64, frozen bool) {
 		}
 		w.OK()
 	})
-	l.Watchers.Reset(func() { l.firstRoles(func() { l.moveLater(m) }) })
+	l.Tell.Reset(func() { l.firstRoles(func() { l.moveLater(m) }) })
 }
 
 // endFailures ends all failures. Clients that wait because of one continue.

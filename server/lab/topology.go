@@ -128,7 +128,7 @@ func (n *nodeState) name() string {
 // askWatched asks the Sentinels, too. Each tells how it is shown.
 func (l *State) askWatched(then func(all []nodeState, sentinels []func(*resp.Writer))) {
 	l.askNodes(func(all []nodeState) {
-		l.Watchers.Describe(func(sentinels []func(*resp.Writer)) { then(all, sentinels) })
+		l.Tell.Describe(func(sentinels []func(*resp.Writer)) { then(all, sentinels) })
 	})
 }
 

@@ -45,7 +45,7 @@ func (r *replicas) adopt(at follow.Position) {
 		at = follow.Position{ID: r.newID()}
 	}
 	r.Stream.Adopt(at.ID, at.Offset)
-	r.watch()
+	r.startTimer()
 }
 
 // goOnAs notes that the master goes on with the history, and how it is called from here on (replication.c:
@@ -58,7 +58,7 @@ func (r *replicas) goOnAs(id string) {
 	if !r.Stream.Active {
 		r.Stream.Resume()
 	}
-	r.watch()
+	r.startTimer()
 }
 
 // takeOver makes the stream that of this server, which becomes a master. Whoever has the same data can go on here

@@ -217,9 +217,9 @@ func (f *following) configure() {
 	r.Set(command.ReadOnlyReplica, follows && cfg.ReplicaReadOnly)
 	r.Set(command.StaleReplica, follows && !cfg.ReplicaServeStaleData && !f.IsUp())
 	if follows && !cfg.ReplicaReadOnly {
-		f.s.Ex.Propagation.Watch(f.remember)
+		f.s.Ex.Propagation.OnChange(f.remember)
 	} else {
-		f.s.Ex.Propagation.Watch(nil)
+		f.s.Ex.Propagation.OnChange(nil)
 	}
 	if !follows {
 		f.forgetOwn()

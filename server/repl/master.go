@@ -69,11 +69,11 @@ func (r *replicas) listen() {
 	r.s.Ex.Propagation.Replicate(r.feed)
 	r.s.Ex.Propagation.Offset = r.Stream.Offset
 	r.pinged = r.Now()
-	r.watch()
+	r.startTimer()
 }
 
-// watch makes everySecond run, as long as there is a backlog.
-func (r *replicas) watch() {
+// startTimer makes everySecond run, as long as there is a backlog.
+func (r *replicas) startTimer() {
 	if r.timer == nil {
 		r.schedule()
 	}

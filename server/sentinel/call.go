@@ -233,8 +233,8 @@ func eachSentinel(home *lab.State, all []*State, errand func(i int, st *State, e
 	}
 }
 
-// watchersAt is how a server tells all Sentinels something.
-func watchersAt(home *lab.State, all []*State) lab.Watchers {
+// tellAll is how a server tells all Sentinels something.
+func tellAll(home *lab.State, all []*State) lab.TellSentinels {
 	each := func(fn func(st *State)) func(then func()) {
 		return func(then func()) {
 			eachSentinel(home, all, func(_ int, st *State, end func()) {
@@ -243,7 +243,7 @@ func watchersAt(home *lab.State, all []*State) lab.Watchers {
 			}, then)
 		}
 	}
-	return lab.Watchers{
+	return lab.TellSentinels{
 		Promoted: func(to *lab.State, then func()) { each(func(st *State) { st.learn(to) })(then) },
 		Reset:    each(func(st *State) { st.reset() }),
 		Moved:    func(_ int64, _ bool, then func()) { then() },

@@ -69,14 +69,14 @@ func Introduce(all []*State) {
 		labs = append(labs, st.State)
 	}
 	for _, l := range all[0].All {
-		l.Sentinels, l.Watchers = labs, watchersAt(l, all)
+		l.Sentinels, l.Tell = labs, tellAll(l, all)
 	}
 	for _, st := range all {
 		st.id = st.Figures.RunID
 	}
 	for _, st := range all {
-		st.all, st.Sentinels, st.Watchers = all, labs, watchersAt(st.State, all)
-		st.Watchers.Moved = st.moved
+		st.all, st.Sentinels, st.Tell = all, labs, tellAll(st.State, all)
+		st.Tell.Moved = st.moved
 		st.begin()
 		st.Inbox.Post(func() {
 			st.flush()

@@ -8,17 +8,17 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 )
 
-// Watchers are the Sentinels of the process, as far as the lab tells them something. Package server/sentinel sets the
-// functions. This node calls them, and they call then in one of its passes, once all Sentinels have done their part.
-type Watchers struct {
+// TellSentinels is what the lab tells the Sentinels of the process. Package server/sentinel sets the functions. This
+// node calls them, and they call then in one of its passes, once all Sentinels have done their part.
+type TellSentinels struct {
 	Promoted func(to *State, then func())                 // LAB FAILOVER has given its group a new master
 	Reset    func(then func())                            // LAB RESET: they are what they were at the start
 	Moved    func(from int64, together bool, then func()) // the clock of this server has leapt, from unix ms
 	Describe func(then func([]func(w *resp.Writer)))      // for LAB TOPOLOGY: what writes each Sentinel
 }
 
-func noWatchers() Watchers {
-	return Watchers{
+func tellsNone() TellSentinels {
+	return TellSentinels{
 		Promoted: func(_ *State, then func()) { then() }, Reset: func(then func()) { then() },
 		Moved: func(_ int64, _ bool, then func()) { then() }, Describe: func(then func([]func(*resp.Writer))) { then(nil) },
 	}
