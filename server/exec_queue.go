@@ -108,9 +108,9 @@ func (q *execQueue) run() {
 	defer close(q.ended)
 	for range q.requests { // the nil that begins a phase
 		q.inside, q.open, q.taken = true, true, 0
-		q.follow(q.exec)
+		q.recordInto(q.exec)
 		q.executePhase()
-		q.follow(q.main)
+		q.recordInto(q.main)
 		q.inside = false
 		q.executed <- struct{}{}
 	}
@@ -150,13 +150,13 @@ func (q *execQueue) Record() {
 	}
 	q.main, q.exec = q.Trace, q.Recorder.Rows.Thread("exec")
 	if q.inside { // DEBUG TRACE START
-		q.follow(q.exec)
+		q.recordInto(q.exec)
 		q.unnamed = q.Cfg.IOThreads > 1
 	}
 }
 
-// follow makes the server record into row, the one of the goroutine that owns it now.
-func (q *execQueue) follow(row *trace.Thread) {
+// recordInto makes the server record into row, the one of the goroutine that owns it now.
+func (q *execQueue) recordInto(row *trace.Thread) {
 	if q.Trace != nil {
 		q.Recorder.Into(row)
 	}

@@ -51,7 +51,7 @@ func (f *Folder) Begin(old *Manifest, writeBase func(path string) error) (part d
 // Resume opens the last part of a manifest to append to it. Without an incr it makes one.
 func (f *Folder) Resume(m *Manifest) (part disk.File, now *Manifest, err error) {
 	if len(m.Incr) == 0 {
-		return f.follow(m)
+		return f.addPart(m)
 	}
 	part, err = f.On.Append(filepath.Join(f.Path, m.Incr[len(m.Incr)-1].Name))
 	if err == nil {
@@ -88,11 +88,11 @@ func (f *Folder) Adopt(single string) (part disk.File, now *Manifest, err error)
 	if err := f.On.SyncDir(filepath.Dir(single)); err != nil {
 		return nil, nil, err
 	}
-	return f.follow(m)
+	return f.addPart(m)
 }
 
-// follow makes an empty part behind those of a manifest (aof.c: openNewIncrAofForAppend). An error leaves the manifest.
-func (f *Folder) follow(old *Manifest) (part disk.File, now *Manifest, err error) {
+// addPart makes an empty part after those of a manifest (aof.c: openNewIncrAofForAppend). An error leaves the manifest.
+func (f *Folder) addPart(old *Manifest) (part disk.File, now *Manifest, err error) {
 	part, incr, err := f.create(old)
 	if err != nil {
 		return nil, nil, err

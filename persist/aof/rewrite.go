@@ -43,7 +43,7 @@ func (f *Folder) Rewrite(m *Manifest, kind Kind) (r *Rewrite, part disk.File, er
 	r = &Rewrite{Manifest: m, f: f, kind: kind, base: f.nextBase(m)}
 	switch kind {
 	case Chained:
-		part, r.Manifest, err = f.follow(m)
+		part, r.Manifest, err = f.addPart(m)
 	case Apart:
 		part, err = f.fresh(f.TemporaryPart())
 	}

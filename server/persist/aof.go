@@ -334,7 +334,7 @@ func (a *appendOnly) synced() {
 		a.At.synced = synced
 		a.p.History.Fsynced()
 	}
-	a.At.follow(a.p.History.Offset(), st.Syncing)
+	a.At.advance(a.p.History.Offset(), st.Syncing)
 }
 
 // appended is how far the append only file is, since the server began.
@@ -351,8 +351,8 @@ type appended struct {
 // Has reports whether so many bytes are on the disk before a reply of now.
 func (a *appended) Has(bytes int64) bool { return a.now || a.synced >= bytes }
 
-// follow moves offset, after a flush. now is the offset of what was executed.
-func (a *appended) follow(now int64, syncing bool) {
+// advance moves offset, after a flush. now is the offset of what was executed.
+func (a *appended) advance(now int64, syncing bool) {
 	if a.pending.appended <= a.synced {
 		a.Offset = max(a.Offset, a.pending.offset)
 		if syncing {
@@ -364,8 +364,8 @@ func (a *appended) follow(now int64, syncing bool) {
 	}
 }
 
-// follow takes appendfsync from the configuration. What was executed under always is fsynced before.
-func (a *appendOnly) follow(cfg *config.Config) {
+// configure takes appendfsync from the configuration. What was executed under always is fsynced before.
+func (a *appendOnly) configure(cfg *config.Config) {
 	a.p.Hooks.end() // Flush would wait for it
 	if a.Writer != nil && a.p.Flush() {
 		a.Writer.Policy = aof.PolicyOf(cfg.AppendFsync)

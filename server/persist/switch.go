@@ -18,7 +18,7 @@ func (p *Files) configured(name string) error {
 	case "aof-disable-auto-gc":
 		p.AOF.clean()
 	case "appendfsync":
-		p.AOF.follow(p.s.Cfg)
+		p.AOF.configure(p.s.Cfg)
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ import (
 // isTop reports whether this server is a master, so that the stream is its own.
 func (r *replicas) isTop() bool { return r.s.Follow.Host == "" }
 
-// relay adds bytes of the master's stream, which were executed.
-func (r *replicas) relay(b []byte) {
+// forward adds bytes of the master's stream, which were executed.
+func (r *replicas) forward(b []byte) {
 	if r.Stream.Active {
 		r.feed(b)
 	}

@@ -220,10 +220,10 @@ func (f *following) obey(l *link, e follow.Event) {
 		f.partial = append(f.partial, e.Data...)
 	default:
 		if len(f.partial) > 0 {
-			f.s.Replicas.relay(f.partial)
+			f.s.Replicas.forward(f.partial)
 			f.partial = f.partial[:0]
 		}
-		f.s.Replicas.relay(e.Data)
+		f.s.Replicas.forward(e.Data)
 	}
 }
 
