@@ -25,7 +25,7 @@ func (l *State) hookLinks(h *repl.LinkHooks) {
 			l.hearLinks()
 		}
 	}
-	h.StreamEnd, h.PassEnds, h.Asked = l.streamEnd, l.mark, l.delayKeys
+	h.StreamEnd, h.PassEnds, h.Asked = l.streamEnd, l.noteEnd, l.delayKeys
 	h.Cuts, h.Begun, h.Up, h.Promoted, h.Demoted = l.cutsLink, l.setMuted, l.noteSynced, l.notePromoted, l.noteDemoted
 	h.Down = func() {
 		l.noteLink(lab.LinkDown, l.Follow.Port)

@@ -57,14 +57,14 @@ func (b brake) String() string {
 
 // brakes are those of all replicas. The zero brakes let every stream go.
 type brakes struct {
-	all   brake
-	of    map[int64]brake // by port, instead of all
-	marks []mark          // of the stream while one is late, the oldest first
-	due   int64           // what came before the marks: everybody gets that
+	all  brake
+	of   map[int64]brake // by port, instead of all
+	ends []streamEnd     // of the stream while one is late, the oldest first
+	due  int64           // what came before the ends: everybody gets that
 }
 
-// mark says where the stream ended at a time.
-type mark struct{ at, end int64 } // at in ns, by Clock.Timeline
+// streamEnd says where the stream ended at a time.
+type streamEnd struct{ at, end int64 } // at in ns, by Clock.Timeline
 
 const errHeld store.Error = "NOMASTERLINK LAB REPLICATION HOLD has stopped the stream to this replica"
 
@@ -95,7 +95,7 @@ func (l *State) brake(c *command.Call, args [][]byte, b brake) error {
 			Of(other).gate = min(l.Replicas.Stream.Offset, l.streamEnd(other))
 		}
 	}
-	if l.brakes.marks == nil {
+	if l.brakes.ends == nil {
 		l.brakes.due = l.Replicas.Stream.Offset
 	}
 	if port == 0 {
@@ -200,7 +200,7 @@ func (l *State) streamEnd(c *server.Client) int64 {
 		return math.MaxInt64
 	}
 	end, until := l.brakes.due, l.Replicas.Now()-int64(b.lag)
-	for _, m := range l.brakes.marks {
+	for _, m := range l.brakes.ends {
 		if m.at > until {
 			break
 		}
@@ -251,36 +251,36 @@ func (b *brakes) longest() (lag time.Duration) {
 	return lag
 }
 
-// mark notes where the stream ends at the end of this pass, while a stream is late. A mark stands for a millisecond.
-func (l *State) mark() {
-	if l.brakes.marks == nil && l.brakes.longest() == 0 {
+// noteEnd notes where the stream ends at the end of this pass, while a stream is late. An end stands for a millisecond.
+func (l *State) noteEnd() {
+	if l.brakes.ends == nil && l.brakes.longest() == 0 {
 		return
 	}
 	b, lag := &l.brakes, l.brakes.longest()
 	now := (l.Replicas.Now() + 999_999) / 1e6 * 1e6
 	old := 0
-	for old < len(b.marks) && b.marks[old].at+int64(lag) < now {
-		b.due = b.marks[old].end
+	for old < len(b.ends) && b.ends[old].at+int64(lag) < now {
+		b.due = b.ends[old].end
 		old++
 	}
-	b.marks = b.marks[old:]
+	b.ends = b.ends[old:]
 	last := b.due
-	if len(b.marks) > 0 {
-		last = b.marks[len(b.marks)-1].end
+	if len(b.ends) > 0 {
+		last = b.ends[len(b.ends)-1].end
 	}
 	switch end := l.Replicas.Stream.Offset; {
 	case lag == 0:
-		b.marks = nil
+		b.ends = nil
 	case end == last:
-	case len(b.marks) > 0 && b.marks[len(b.marks)-1].at == now:
-		b.marks[len(b.marks)-1].end = end
+	case len(b.ends) > 0 && b.ends[len(b.ends)-1].at == now:
+		b.ends[len(b.ends)-1].end = end
 	default:
-		b.marks = append(b.marks, mark{now, end})
+		b.ends = append(b.ends, streamEnd{now, end})
 		l.wakeFor(now)
 	}
 }
 
-// wakeFor makes a pass when the bytes of a mark are due.
+// wakeFor makes a pass when the bytes up to an end are due.
 func (l *State) wakeFor(at int64) {
 	wake := func() {}
 	l.At(at+int64(l.brakes.all.lag), wake)

@@ -54,7 +54,7 @@ func (r *replicas) start() {
 		streamed = streamed && ReplicaOf(c).takesEOF
 	}
 	if streamed || wants.older || wants.filtered {
-		target, y.mark = "replicas sockets", server.NewRunID()
+		target, y.eofMark = "replicas sockets", server.NewRunID()
 	}
 	r.s.Log('*', "Starting BGSAVE for SYNC with target: %s", target)
 	if wants.filtered {

@@ -23,7 +23,7 @@ import (
 type fullSync struct {
 	members  []*server.Client
 	offset   int64
-	mark     string              // after the keys; "" if they come from a file
+	eofMark  string              // after the keys; "" if they come from a file
 	snapshot *snapshots.Snapshot // of a stream
 	handed   handed              // what the members get of it
 	ended    bool                // the writer has written everything
@@ -39,7 +39,7 @@ const (
 	errCircle        store.Error = "NOMASTERLINK Can't SYNC: you are my master"
 )
 
-func (y *fullSync) isStreamed() bool { return y != nil && y.mark != "" }
+func (y *fullSync) isStreamed() bool { return y != nil && y.eofMark != "" }
 
 // PSYNC replicationid offset (replication.c: syncCommand)
 func (r *replicas) psync(c *command.Call) error {
@@ -200,8 +200,8 @@ func (r *replicas) join(y *fullSync, c *server.Client) {
 	if !rep.old {
 		r.tell(c, "+FULLRESYNC %s %d\r\n", r.Stream.ID, y.offset)
 	}
-	if y.mark != "" {
-		r.tell(c, "$EOF:%s\r\n", y.mark)
+	if y.eofMark != "" {
+		r.tell(c, "$EOF:%s\r\n", y.eofMark)
 	}
 }
 
@@ -274,7 +274,7 @@ func (r *replicas) endStream(y *fullSync) {
 	up := slices.DeleteFunc(y.members, func(c *server.Client) bool { return c.Closed })
 	r.s.Log('*', "Diskless rdb transfer, done reading from pipe, %d replicas still up.", len(up))
 	for _, c := range up {
-		r.refer(c, trace.FedMark, []byte(y.mark))
+		r.refer(c, trace.FedMark, []byte(y.eofMark))
 		r.streamed(c)
 	}
 }
@@ -294,7 +294,7 @@ func (r *replicas) sendFiltered(y *fullSync, waiting []*server.Client) {
 	}
 	var all bytes.Buffer
 	_ = saving.Begin(&all).End() // a buffer takes everything
-	all.WriteString(y.mark)
+	all.WriteString(y.eofMark)
 	for _, c := range waiting {
 		r.join(y, c)
 		r.refer(c, trace.FedKeys, all.Bytes())
