@@ -2,7 +2,6 @@ package paste
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 
@@ -187,25 +186,10 @@ func importsJava(code string) string {
 
 // quoteJava returns a literal of a text.
 func quoteJava(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case strconv.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			for _, unit := range utf16.Encode([]rune{r}) {
-				fmt.Fprintf(&b, `\u%04x`, unit)
-			}
+	return literal(s, func(r rune) (units string) {
+		for _, unit := range utf16.Encode([]rune{r}) {
+			units += fmt.Sprintf(`\u%04x`, unit)
 		}
-	}
-	b.WriteByte('"')
-	return b.String()
+		return units
+	})
 }

@@ -2,7 +2,6 @@ package paste
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
@@ -154,23 +153,5 @@ import { useMiniRedisd } from "miniredisd";
 
 // quoteJavaScript returns a literal of a text.
 func quoteJavaScript(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case strconv.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, `\u{%x}`, r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return literal(s, func(r rune) string { return fmt.Sprintf(`\u{%x}`, r) })
 }

@@ -158,6 +158,29 @@ func (d *dialect) quoted(words []string) string {
 	return strings.Join(all, ", ")
 }
 
+// literal returns a literal of a text between double quotes. The languages differ in how they escape a character that
+// is not printable.
+func literal(s string, escape func(r rune) string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case strconv.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(escape(r))
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
 // fill replaces the names of a frame, such as <server>.
 func fill(frame string, namesAndTexts ...string) string {
 	return strings.NewReplacer(namesAndTexts...).Replace(frame)

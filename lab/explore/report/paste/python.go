@@ -153,27 +153,13 @@ func framePython(d *dialect, t *draft) string {
 
 // quotePython returns a literal of a text.
 func quotePython(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
+	return literal(s, func(r rune) string {
 		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case strconv.IsPrint(r):
-			b.WriteRune(r)
 		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
+			return fmt.Sprintf(`\x%02x`, r)
 		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
+			return fmt.Sprintf(`\u%04x`, r)
 		}
-	}
-	b.WriteByte('"')
-	return b.String()
+		return fmt.Sprintf(`\U%08x`, r)
+	})
 }
