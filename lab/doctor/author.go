@@ -83,7 +83,7 @@ func (d *Doctor) authors(o op, k holders.Key, words []string, compared bool) []a
 		}
 	}
 	found := d.byClient(o, k)
-	if h := d.holds.Get(k); len(found) == 0 && compared && h != nil && d.kinship(o, h) == noNames {
+	if h := d.holds.Get(k); len(found) == 0 && compared && h != nil && d.kinship(o, h) == holders.NoNames {
 		return []author{{h, false, whyHidden}}
 	}
 	return found
@@ -108,11 +108,11 @@ func (d *Doctor) byToken(o op, k holders.Key, token string) []author {
 			continue
 		}
 		switch who := d.kinship(o, g); {
-		case who == sameClient, who != otherClient && (unique || holders.LooksRandom(token)):
+		case who == holders.SameClient, who != holders.OtherClient && (unique || holders.LooksRandom(token)):
 			found = append(found, author{g, true, ""})
-		case who == renamed:
+		case who == holders.Renamed:
 			found = append(found, author{g, false, whyRenamed})
-		case who != otherClient:
+		case who != holders.OtherClient:
 			found = append(found, author{g, false, whyPool})
 		}
 	}
@@ -127,43 +127,24 @@ func (d *Doctor) byClient(o op, k holders.Key) []author {
 		who := d.kinship(o, g)
 		knows := c != nil && holders.LooksRandom(g.value) && c.carried.Has(holders.Family(g.value))
 		switch {
-		case who == sameClient && g.rival(o.client):
+		case who == holders.SameClient && g.rival(o.client):
 			found = append(found, author{g, false, whyShared})
-		case who == sameClient, who == noNames && knows:
+		case who == holders.SameClient, who == holders.NoNames && knows:
 			found = append(found, author{g, true, ""})
-		case who == renamed:
+		case who == holders.Renamed:
 			found = append(found, author{g, false, whyRenamed})
-		case who == sameName:
+		case who == holders.SameName:
 			found = append(found, author{g, false, whyPool})
 		}
 	}
 	return settled(found)
 }
 
-// kinship says how the client of a command and the client of a grant are related.
-type kinship int
-
-const (
-	otherClient kinship = iota // their names differ
-	sameClient                 // one connection, or the same client after a restart of the server
-	sameName                   // two connections with one name
-	renamed                    // one connection, whose name has changed
-	noNames                    // two connections, and at least one has no name
-)
-
-func (d *Doctor) kinship(o op, g *hold) kinship {
-	same := o.client == g.client && g.epoch == d.epoch
-	switch named := o.owner != "" && g.name != ""; {
-	case same && named && o.owner != g.name:
-		return renamed
-	case same, named && o.owner == g.name && g.epoch != d.epoch:
-		return sameClient
-	case !named:
-		return noNames
-	case o.owner == g.name:
-		return sameName
-	}
-	return otherClient
+// kinship says how the client of a command and the client of a grant are related. After a restart of the server a name
+// is the same client.
+func (d *Doctor) kinship(o op, g *hold) holders.Kinship {
+	sameEpoch := g.epoch == d.epoch
+	return holders.Kin(sameEpoch && o.client == g.client, o.owner, g.name, !sameEpoch)
 }
 
 // settled leaves the authors sure only if they are one holder.

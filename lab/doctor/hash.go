@@ -116,7 +116,7 @@ func (d *Doctor) enters(o op, k holders.Key, h *hold, field string, in *run) {
 // entersMode records that a client enters a read-write lock: another reader, or the writer again.
 func (d *Doctor) entersMode(o op, k holders.Key, h *hold, field string, in *run) {
 	for _, g := range d.pending(k, o.time) {
-		if g.value == field && d.kinship(o, g) != otherClient {
+		if g.value == field && d.kinship(o, g) != holders.OtherClient {
 			return
 		}
 	}

@@ -14,8 +14,7 @@ type Ledger struct {
 
 	mu     sync.Mutex
 	keep   int
-	groups []int    // of the nodes, with replicas: the master that each belongs to
-	names  []string // of the nodes, with replicas
+	groups []int // of the nodes, with replicas: the master that each belongs to
 
 	foreseen map[string]bool            // of a finished history: its scripts, by SHA1, and whether they release locks
 	scripts  *bounded.Map[string, bool] // with replicas: those that a node has run, and whether they release locks
@@ -39,7 +38,7 @@ func (l *Ledger) Replicated(groups []int, names []string) {
 	l.Holders.Replicated(groups, names)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.groups, l.names = groups, names
+	l.groups = groups
 	l.given, l.scripts = map[place][]hold{}, bounded.NewMap[string, bool](max(maxScripts, l.keep))
 	l.leads = map[int]bool{}
 	l.streams, l.first, l.current = map[string]*stream{}, map[int]*stream{}, map[int]*stream{}

@@ -109,7 +109,7 @@ func (d *Doctor) inVain(o op, k holders.Key, mine []author, in *run) {
 func (d *Doctor) regrets(o op, k holders.Key, h *hold) {
 	for _, g := range d.grants.Get(k) {
 		runs := g.ends == 0 || g.ends > o.time
-		if g.vain && runs && g.value != h.value && d.kinship(o, g) == sameClient && d.ledger != nil {
+		if g.vain && runs && g.value != h.value && d.kinship(o, g) == holders.SameClient && d.ledger != nil {
 			d.ledger.Holders.Regret(d.master, k, g.order, holders.Doubt{Why: whyVain, Step: o.step()})
 		}
 	}

@@ -96,10 +96,10 @@ func (d *Doctor) former(o op, k holders.Key, words []string) (past, back *ended)
 		for i := range slices.Backward(all) {
 			e := &all[i]
 			who := d.kinship(o, e.hold)
-			if words == nil && (who == sameClient || who == sameName) {
+			if words == nil && (who == holders.SameClient || who == holders.SameName) {
 				return e
 			}
-			if slices.Contains(words, e.value) && (who != otherClient || holders.LooksRandom(e.value)) {
+			if slices.Contains(words, e.value) && (who != holders.OtherClient || holders.LooksRandom(e.value)) {
 				return e
 			}
 		}

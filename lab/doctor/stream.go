@@ -187,7 +187,7 @@ func (d *Doctor) Promoted(peer int, offset, time int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d.begins(&stream{parent: at, from: n})
-	how := holders.Failover{From: l.nameOf(peer), To: l.nameOf(d.master), Time: time}
+	how := holders.Failover{From: l.Holders.NameOf(peer), To: l.Holders.NameOf(d.master), Time: time}
 	var deposed []int
 	for other, leads := range l.leads { // the node that it followed may be a replica itself
 		if leads && other != d.master && l.group(other) == l.group(d.master) {
@@ -226,7 +226,8 @@ func (d *Doctor) Synced(peer int, id string, time int64, full bool) {
 	l.current[d.master] = d.follows // for its own replicas
 	d.forgetLocks()
 	if full {
-		l.lacks(d, own, holders.Failover{What: holders.HistoryLost, From: l.nameOf(d.master), To: l.nameOf(peer), Time: time})
+		from, to := l.Holders.NameOf(d.master), l.Holders.NameOf(peer)
+		l.lacks(d, own, holders.Failover{What: holders.HistoryLost, From: from, To: to, Time: time})
 	}
 }
 
@@ -244,13 +245,6 @@ func (s *stream) lacksOf(other *stream) []told {
 		}
 	}
 	return other.events
-}
-
-func (l *Ledger) nameOf(node int) string {
-	if node < 0 || node >= len(l.names) {
-		return ""
-	}
-	return l.names[node]
 }
 
 // rebuild gives the doctor the state of one that was told some events.

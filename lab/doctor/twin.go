@@ -36,7 +36,8 @@ func (d *Doctor) succeeds(o op, k holders.Key, h *hold) {
 // mayBeTwin reports whether o, which uses the token of a hold, may come from another client.
 func (d *Doctor) mayBeTwin(o op, h *hold) bool {
 	who := d.kinship(o, h)
-	return !h.hash && !h.unknown && (who == noNames || who == otherClient) && d.clients.Get(h.client) != nil
+	other := who == holders.NoNames || who == holders.OtherClient
+	return other && !h.hash && !h.unknown && d.clients.Get(h.client) != nil
 }
 
 // usedBy reports whether one of the two users of a hold's token has sent o.

@@ -78,7 +78,7 @@ func (d *Doctor) unique(k holders.Key, token string) bool {
 func (d *Doctor) learns(o op, k holders.Key) {
 	for _, g := range d.grants.Get(k) {
 		who := d.kinship(o, g)
-		if g.unknown && o.shows(g) && (who == sameClient || who == sameName || holders.LooksRandom(g.value)) {
+		if g.unknown && o.shows(g) && (who == holders.SameClient || who == holders.SameName || holders.LooksRandom(g.value)) {
 			g.unknown = false
 			if d.ledger != nil {
 				d.ledger.Holders.Learned(d.master, k, g.order)

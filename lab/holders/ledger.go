@@ -115,7 +115,7 @@ func (l *Ledger) adds(node int, k Key, g Grant) {
 		tables[group] = tables[group][1:]
 	}
 	h := g.Holding
-	h.Order, h.Node, h.Start, h.Deposed = l.order, l.name(node), l.start, l.deposed[node]
+	h.Order, h.Node, h.Start, h.Deposed = l.order, l.NameOf(node), l.start, l.deposed[node]
 	tables[group] = append(tables[group], h)
 	if l.groups != nil {
 		l.takenTwice(node, tables[group])
@@ -238,7 +238,7 @@ func (l *Ledger) Ended(master int, k Key, e Ending) *NoMajority {
 	l.order++
 	if t.End == "" || l.groups == nil { // else it has ended on another node
 		t.End, t.Ended, t.EndedBy, t.EndOrder, t.Thief = e.How, e.Time, e.By, l.order, e.Thief
-		t.EndedAt = l.name(master)
+		t.EndedAt = l.NameOf(master)
 	}
 	over, _ := l.isOver(master, k, t.Lease, t.since, 0)
 	switch {
@@ -294,7 +294,7 @@ func (l *Ledger) MayKnow(master int, k Key, order int64, why Doubt) {
 
 // doubts adds what the log of a node cannot tell about a holding.
 func (l *Ledger) doubts(node int, t *Holding, why Doubt) {
-	why.Order, why.Step.Node = l.order, l.name(node)
+	why.Order, why.Step.Node = l.order, l.NameOf(node)
 	t.doubt(why)
 }
 
@@ -303,7 +303,7 @@ func (l *Ledger) Regret(master int, k Key, order int64, why Doubt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t := l.find(master, k, order); t != nil && t.GaveUp != 0 {
-		why.Order, why.Step.Node = t.GaveUp, l.name(master)
+		why.Order, why.Step.Node = t.GaveUp, l.NameOf(master)
 		t.MayGiveUp, t.GaveUp = t.GaveUp, 0
 		t.doubt(why)
 		l.opens(master, openLease{k, order})

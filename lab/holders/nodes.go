@@ -30,9 +30,9 @@ func (l *Ledger) group(node int) int {
 	return l.groups[node]
 }
 
-// name returns the name of a node, "" without replicas.
-func (l *Ledger) name(node int) string {
-	if l.names == nil {
+// NameOf returns the name of a node, "" without replicas or for a node that is not known.
+func (l *Ledger) NameOf(node int) string {
+	if node < 0 || node >= len(l.names) {
 		return ""
 	}
 	return l.names[node]

@@ -16,30 +16,19 @@ type author struct {
 
 func isSure(a author) bool { return a.sure }
 
-// kinship says how the client of a request and the client of a belief are related.
-type kinship int
+// The kinships of package holders, by shorter names.
+type kinship = holders.Kinship
 
 const (
-	otherClient kinship = iota // their names differ
-	sameClient                 // one connection, or one name that only one worker uses
-	sameName                   // two connections with one name
-	renamed                    // one connection, whose name has changed
-	noNames                    // two connections, and at least one has no name
+	otherClient = holders.OtherClient
+	sameClient  = holders.SameClient
+	sameName    = holders.SameName
+	renamed     = holders.Renamed
+	noNames     = holders.NoNames
 )
 
 func (b *belief) kin(a actor) kinship {
-	same := a.client == b.client && a.epoch == b.epoch
-	switch named := a.name != "" && b.name != ""; {
-	case same && named && a.name != b.name:
-		return renamed
-	case same, named && a.name == b.name && b.sole:
-		return sameClient
-	case !named:
-		return noNames
-	case a.name == b.name:
-		return sameName
-	}
-	return otherClient
+	return holders.Kin(a.client == b.client && a.epoch == b.epoch, a.name, b.name, b.sole)
 }
 
 // pending returns the beliefs that their clients have not given up. A client that never got the reply gives nothing
