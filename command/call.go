@@ -24,12 +24,8 @@ type Call struct {
 // command calls it once for each changed key, after the change. It counts the change, notifies watchers and
 // tracking clients, and fires the event.
 func (c *Call) Changed(class Class, event string, key []byte) {
-	c.changedIn(c.DB.ID, class, event, key)
-}
-
-func (c *Call) changedIn(db int, class Class, event string, key []byte) {
 	c.KS.Stats.Dirty++
-	c.movedIn(db, class, event, key)
+	c.Moved(class, event, key)
 }
 
 // Touched is Changed for a change without a keyspace event.
@@ -39,21 +35,24 @@ func (c *Call) Touched(key []byte) {
 }
 
 // Moved is Changed for a second key of the same change: the change is not counted again.
-func (c *Call) Moved(class Class, event string, key []byte) { c.movedIn(c.DB.ID, class, event, key) }
-
-func (c *Call) movedIn(db int, class Class, event string, key []byte) {
-	c.Ex.events.modified(db, key, c.Sess)
-	c.notifyIn(db, class, event, key)
+func (c *Call) Moved(class Class, event string, key []byte) {
+	c.Ex.events.modified(c.DB.ID, key, c.Sess)
+	c.Notify(class, event, key)
 }
 
-// Notify fires a further keyspace event of a change that Changed has reported.
-func (c *Call) Notify(class Class, event string, key []byte) { c.notifyIn(c.DB.ID, class, event, key) }
-
-// notifyIn fires an event if anybody wants it (notify.c: notifyKeyspaceEvent).
-func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
+// Notify fires a further keyspace event of a change that Changed has reported, if anybody wants it (notify.c:
+// notifyKeyspaceEvent).
+func (c *Call) Notify(class Class, event string, key []byte) {
 	if c.Ex.events.wanted&class != 0 {
-		c.Ex.events.fire(db, event, key)
+		c.Ex.events.fire(c.DB.ID, event, key)
 	}
+}
+
+// in returns the same call in another database, for what it has changed there.
+func (c *Call) in(db int) *Call {
+	other := *c
+	other.DB = c.KS.DBs[db]
+	return &other
 }
 
 // BulkStr replies with val, which is the string at key or a part of it. It does not copy a long one.

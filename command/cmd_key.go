@@ -246,7 +246,7 @@ func copyKey(c *Call) error {
 		return nil
 	}
 	from.CopyTo(target, dst)
-	c.changedIn(to, ClassGeneric, "copy_to", dst)
+	c.in(to).Changed(ClassGeneric, "copy_to", dst)
 	c.Int(1)
 	return nil
 }
@@ -275,7 +275,7 @@ func move(c *Call) error {
 	}
 	from.MoveTo(target, c.Args[1])
 	c.Changed(ClassGeneric, "move_from", c.Args[1])
-	c.movedIn(to, ClassGeneric, "move_to", c.Args[1])
+	c.in(to).Moved(ClassGeneric, "move_to", c.Args[1])
 	c.Int(1)
 	return nil
 }

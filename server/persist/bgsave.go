@@ -195,21 +195,16 @@ func (p *Files) advance() {
 	}
 }
 
-// longestSleep lets the loop sleep as long as no file has to go on.
+// longestSleep lets the loop sleep as long as no file has to go on. A snapshot may have work for another pass, soon.
 func (p *Files) longestSleep() time.Duration {
+	snapshot := p.UnderWay()
 	switch {
 	case p.Loads():
 		return 0
-	case p.isUrgent():
+	case snapshot != nil && snapshot.CanAdvance(), p.Hooks.IsBehind != nil && p.Hooks.IsBehind():
 		return paceWait
 	}
 	return -1
-}
-
-// isUrgent reports whether the snapshot has work for another pass, soon.
-func (p *Files) isUrgent() bool {
-	snapshot := p.UnderWay()
-	return snapshot != nil && snapshot.CanAdvance() || p.Hooks.IsBehind != nil && p.Hooks.IsBehind()
 }
 
 // savePace gives a save a quarter of the loop's time, in small parts. It is the same part while the loop is idle: a

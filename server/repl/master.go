@@ -233,14 +233,14 @@ func (r *replicas) tell(c *server.Client, format string, args ...any) {
 	r.s.WantWrite(c)
 }
 
-// isUrgent reports whether a replica has room for more that waits for it.
-func (r *replicas) isUrgent() bool {
+// longestSleep lets the loop sleep, unless a replica has room for more that waits for it.
+func (r *replicas) longestSleep() time.Duration {
 	for _, c := range r.All {
 		if ReplicaOf(c).more && !c.Full && !c.Closed && !c.Muted && !c.Withheld {
-			return true
+			return 0
 		}
 	}
-	return false
+	return -1
 }
 
 // everySecond does what is due without a request (replication.c: replicationCron).

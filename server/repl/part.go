@@ -74,7 +74,7 @@ func (r *replicas) part() server.Part {
 			r.handOver()
 			return true
 		},
-		LongestSleep: func() time.Duration { return noneIf(r.isUrgent()) },
+		LongestSleep: r.longestSleep,
 		Served:       r.answerFsynced, Left: r.left, Stop: r.flush,
 		Memory: r.backlogMem,
 		Info:   map[string]func(to *server.Report){"replication": r.info},
@@ -102,16 +102,13 @@ func (f *following) part() server.Part {
 				f.lost(c)
 			}
 		},
-		LongestSleep: func() time.Duration { return noneIf(f.IsUrgent()) },
-		Last:         f.abortSync, Stop: f.end,
+		LongestSleep: func() time.Duration {
+			if f.IsUrgent() {
+				return 0
+			}
+			return -1
+		},
+		Last: f.abortSync, Stop: f.end,
 		Figures: map[string]func() int{"slave_expires_tracked_keys": func() int { return len(f.own.all) }},
 	}
-}
-
-// noneIf is no sleep if something is urgent, else any sleep.
-func noneIf(urgent bool) time.Duration {
-	if urgent {
-		return 0
-	}
-	return -1
 }
