@@ -40,6 +40,7 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 	})
 	p.doubted[b.order], p.deadlines[b.order] = doubt != "", a.deadline
 	p.mayLast(r, l, b, a.deadline)
+	p.mayEnd(r, l, b)
 	l.forget(r.Time)
 	l.beliefs = append(l.beliefs, b)
 	l.took[me.id()], l.restarted = true, ""

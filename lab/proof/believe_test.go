@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,4 +81,48 @@ func TestAPopTakesWhatIsInAQueue(t *testing.T) {
 	require.Equal(t, "not-judged: k is a queue: clients take what others have added",
 		says(prove(read(t, "1000 a SADD k free = 1 | k set - > free\n1100 b SPOP k = free | k set free > -\n"+
 			"1200 b SADD k free = 1 | k set - > free")), "k"))
+}
+
+func TestAClientThatWasRefusedMayReadThatItHolds(t *testing.T) {
+	const wrote = "wrote k; the judge does not know whether b believes that it holds the lock"
+	const one = "1000 a SADD k 1 = 1 | k set - > 1\n1000 a SCARD k = 1\n1100 b SADD k 1 = 0\n1100 b SCARD k = 1"
+	const set = "1000 a SET k 1 NX = OK | k string - > 1\n1100 b SET k 1 NX = (nil)\n1100 b GET k = 1"
+	for name, test := range map[string]struct{ log, says string }{
+		"it counts one member":       {one, "undecided: b's SCARD at 00:00:01.100 " + wrote},
+		"it counts and releases":     {one + "\n1200 b SREM k 1 = 1 | k set 1 > -", "undecided: b's SCARD at 00:00:01.100 " + wrote},
+		"it counts and asks again":   {one + "\n1200 b SADD k 1 = 0\n1200 b SCARD k = 1\n1300 b SADD k 1 = 0", "safe"},
+		"it counts two members":      {one[:len(one)-1] + "2", "safe"},
+		"it reads its token":         {set, "undecided: b's GET at 00:00:01.100 " + wrote},
+		"it reads it and asks again": {set + "\n1200 b SET k 1 NX = (nil)", "safe"},
+		"it reads another token":     {strings.ReplaceAll(set, "b SET k 1", "b SET k 2"), "safe"},
+		"a script returns its token": {
+			"1000 a SET k 1234 NX = OK | k string - > 1234\n1100 b EVALSHA 9f 1 k 1234 500 = 1234",
+			"undecided: b's EVALSHA at 00:00:01.100 belongs to a script whose reply does not say whether it took or gave up k"},
+		"a script returns another token": {
+			"1000 a SET k 1234 NX = OK | k string - > 1234\n1100 b EVALSHA 9f 1 k 5678 500 = 1234", "safe"},
+	} {
+		require.Equal(t, test.says, says(prove(read(t, test.log)), "k"), name)
+	}
+}
+
+func TestAFieldBesideTheTokenIsNoTokenOfItsOwn(t *testing.T) {
+	const exp = "1700000000000 a EVALSHA 9f 1 k ta 1700000002000 = 1 | k hash - > exp=1700000002000 owner=ta\n"
+	const again = "1700000006000 a EVALSHA 9f 1 k ta 1700000008000 = 1 | k hash exp=1700000002000 > exp=1700000008000\n"
+	p := prove(read(t, exp+again+"1700000006000 a EVALSHA 7e 1 k ta = 1 | k hash exp=1700000008000 owner=ta > -\n"+
+		"1700000006100 b EVALSHA 9f 1 k tb 1700000008100 = 1 | k hash - > exp=1700000008100 owner=tb"))
+	require.Equal(t, "safe", says(p, "k"))
+	require.Len(t, p.Ledger.Table(0), 2, "a new end of a lease is no grant")
+
+	const count = "1000 a EVALSHA 9f 1 k ta = 1 | k hash - > ta=1\n"
+	require.Equal(t, "undecided: b's HSETNX at 00:00:01.100 wrote k; the judge does not know whether b believes that it "+
+		"holds the lock", says(prove(read(t, count+"1100 b HSETNX k order tb = 1 | k hash ~ > order=tb")), "k"))
+}
+
+func TestALeaseThatClientsGiveBehindTheGrantMayCount(t *testing.T) {
+	const lost = "1000 a SETNX k ta = 1 | k string - > ta\n1100 c DEL k = 1 | k string ta > -\n"
+	const b = "1200 b SETNX k tb = 1 | k string - > tb\n1200 b PEXPIRE k 500 = 1 | k string tb > tb@1700"
+	require.Contains(t, says(prove(read(t, lost+b)), "k"), "two-holders")
+	require.Equal(t, "undecided: a's SETNX at 00:00:01.000 took k without the lease that other clients give it next; "+
+		"the judge does not know how long a believes that it holds the lock",
+		says(prove(read(t, lost+strings.ReplaceAll(b, "1200", "1600"))), "k"))
 }

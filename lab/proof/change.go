@@ -334,15 +334,8 @@ func (p *prover) doubtOf(r *request, l *lock, c lab.Change) string {
 // readsBack reports whether a client that wrote its token without asking reads another one next: it may have looked
 // before it began.
 func (p *prover) readsBack(r *request, l *lock) bool {
-	for i := r.index + 1; i < min(len(p.history.Entries), r.index+mostLooked); i++ {
-		e := &p.history.Entries[i]
-		own := e.Client == r.Client || e.Name != "" && e.Name == r.Name
-		if own && e.By == "" && slices.Contains(e.Cmd, l.Name) {
-			name := lower(e.Cmd)
-			return (name == "get" || name == "hget") && !slices.Contains(r.words, e.Reply)
-		}
-	}
-	return false
+	next := p.near(r, l.Key, 1)
+	return next != nil && (lower(next.Cmd) == "get" || lower(next.Cmd) == "hget") && !slices.Contains(r.words, next.Reply)
 }
 
 // strange reports whether a lock that is taken in one way is hardly taken in another.

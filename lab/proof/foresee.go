@@ -46,6 +46,7 @@ type word struct {
 // foresee notes who sends which words with which key, and what the scripts do.
 func (p *prover) foresee() {
 	p.ways()
+	p.leases()
 	epoch := p.epoch
 	for i := range p.history.Entries {
 		e := &p.history.Entries[i]

@@ -29,6 +29,7 @@ func (p *prover) heard(r *request, l *lock) {
 		}
 		p.findsOwn(r, l)
 		p.notices(r, l)
+		p.mayTake(r, l)
 	case tries(r) && r.Reply == "OK":
 		p.wasOver(r, l)
 	case tries(r):

@@ -27,6 +27,7 @@ func helps() []help {
 		{doubtsValue, fixValue},
 		{doubtsClock, fixClock},
 		{doubtsOwnClock, fixClock},
+		{doubtsLease, fixCompare},
 		{doubtsStranger, fixCut},
 		{doubtsMoved, "let no request wait while a test moves the clock"},
 	}

@@ -217,6 +217,7 @@ func (p *prover) change(r *request, c lab.Change) {
 	if c.After == nil || c.Cause == lab.ByLoss && c.Before != nil && c.Before.Type != c.After.Type {
 		removed = slices.Clone(l.parts)
 	}
+	removed, added, kept = l.rewrites(removed, added, kept)
 	switch {
 	case c.Cause != lab.ByCommand || r.Client == 0:
 		p.vanish(r, l, c, removed)

@@ -109,6 +109,7 @@ type group struct {
 	taking map[word]bool        // how each lock is taken, in the words of request.way
 	scores map[holders.Key]bool // the sorted sets whose scores are the ends of leases
 	told   map[said]bool        // the replies with which each lock was taken
+	behind map[word]int64       // ms: the lease that clients give a lock behind its grant, by the way of the grant
 }
 
 // Node is a server of the process.
@@ -127,7 +128,7 @@ func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *
 		for len(groups) <= n.Master {
 			groups = append(groups, &group{master: len(groups), claims: map[holders.Key]*claims{}, uses: map[use]bool{},
 				takers: map[word][]string{}, sole: map[string]bool{}, taking: map[word]bool{}, scores: map[holders.Key]bool{},
-				told: map[said]bool{}})
+				told: map[said]bool{}, behind: map[word]int64{}})
 		}
 	}
 	all.masters = len(groups)

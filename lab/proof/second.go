@@ -76,7 +76,7 @@ func (r *request) carries(number string) bool {
 
 // notes handles a client that changes what stands beside the count of a holder: it may have put its own name there.
 func (p *prover) notes(r *request, l *lock, c lab.Change) {
-	if r.Client == 0 || len(c.Before.Parts) == 0 { // a new note is nobody's name
+	if r.Client == 0 || len(c.Before.Parts) == 0 && !tries(r) { // a new note is nobody's name
 		return
 	}
 	mine := p.authors(r, l, true)
@@ -122,9 +122,10 @@ type said struct {
 func (p *prover) mayTake(r *request, l *lock) bool {
 	way := word{l.Key, r.way()}
 	blind := p.taking[way] && l.seenAbsent[r.actor(p.epoch).id()] && !tries(r) && !r.runs()
-	may := blind || p.told[said{way, r.Reply}] || p.overrules(r)
+	own := p.readsOwn(r, l)
+	may := blind || own || p.told[said{way, r.Reply}] || p.overrules(r)
 	names := l.find(r.Reply) != nil && !slices.Contains(r.words, r.Reply) // the reply is another client's token
-	if r.isScript() || r.lost() || !may || names || slices.ContainsFunc(p.ofTheirOwn(r, l), isSure) {
+	if r.isScript() || r.lost() || !may || names && !own || slices.ContainsFunc(p.ofTheirOwn(r, l), isSure) {
 		return false
 	}
 	doubt := doubtsWriter
@@ -133,11 +134,40 @@ func (p *prover) mayTake(r *request, l *lock) bool {
 	}
 	for i := range l.parts {
 		if q := l.parts[i]; q.held != nil && !q.held.gone {
-			q.token = "" // its own one is not in the key
+			if !own {
+				q.token = "" // its own one is not in the key
+			}
 			p.joins(r, l, &q, saying(r, l, doubt))
 		}
 	}
 	return true
+}
+
+// readsOwn reports whether a client that was refused reads what a holder reads: its own token, or that there is one
+// member. If it asks for the lock next, it knows better.
+func (p *prover) readsOwn(r *request, l *lock) bool {
+	own := slices.ContainsFunc(l.parts, func(q part) bool { return q.token == r.Reply })
+	if r.runs() {
+		return own && slices.Contains(r.scriptArgs(), r.Reply) && r.Reply != "0" && r.Reply != "1"
+	}
+	me := r.actor(p.epoch)
+	is, before := counting(lower(r.Cmd))
+	one := is && (before && r.Reply == "0" || !before && r.Reply == "1")
+	last, next := p.near(r, l.Key, -1), p.near(r, l.Key, 1)
+	return (one || own && p.uses[use{word{l.Key, r.Reply}, me.id()}]) && last != nil && answered(last.Entry) != yes &&
+		p.taking[word{l.Key, last.way()}] && (next == nil || !p.taking[word{l.Key, next.way()}])
+}
+
+// near returns the request of a client with a key before or behind r, nil for none.
+func (p *prover) near(r *request, k holders.Key, step int) *request {
+	for i := r.index + step; i >= 0 && i < len(p.history.Entries) && max(i-r.index, r.index-i) < mostLooked; i += step {
+		e := &p.history.Entries[i]
+		own := e.Client == r.Client || e.Name != "" && e.Name == r.Name
+		if own && e.By == "" && e.DB == k.DB && slices.Contains(e.Cmd, k.Name) {
+			return p.request(i)
+		}
+	}
+	return nil
 }
 
 // overrules reports whether a script answers as if it had taken a lock, although the command in it was refused.
