@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab"
 )
 
 // lostReplies is a story in which n clients take a lock, get no reply, and let the lease end. Then
@@ -99,4 +101,32 @@ func TestEachHolderHasItsOwnFencingToken(t *testing.T) {
 		1 1200 b SET lock:x 1 NX PX 500 = OK
 		1 1201 b INCR lock:x:fence = 8`)
 	require.Contains(t, text, "the first holder has token 7, the second 8")
+}
+
+// A worker whose lock was evicted takes it again with its token, and releases it once: that is one operation.
+func TestOneReleaseEndsAllTakesOfItsHolder(t *testing.T) {
+	const token = "0c9b7f52-4f1e-4a57-9e0d-2b1c55d0a8f1"
+	h := story(t, 1, strings.ReplaceAll(`
+		1 1000 a SET lock:x TOKEN NX PX 5000 = OK
+		1 1100 expired lock:x
+		1 1200 a SET lock:x TOKEN NX PX 5000 = OK
+		1 1300 a DEL lock:x = 1`, "TOKEN", token))
+	h[0].Format = lab.Format
+	for i, until := range []int64{6000, 6000, 6200, 6200} {
+		c := lab.Change{Key: "lock:x"}
+		there := &lab.Value{Type: "string", Text: token, Len: 1, Deadline: until}
+		switch i % 2 {
+		case 0:
+			c.After = there
+		case 1:
+			c.Before = there
+		}
+		h[0].Entries[i].Changes = []lab.Change{c}
+	}
+	h[0].Entries[1].Event = lab.EventEvicted
+	h[0].Entries[1].Changes[0].Cause = lab.ByEviction
+	v, err := Judge(h)
+	require.NoError(t, err)
+	require.True(t, v.OK(), v.Text())
+	require.Equal(t, 2, v.Grants)
 }
