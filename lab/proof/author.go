@@ -52,7 +52,7 @@ func (p *prover) authors(r *request, l *lock, writes bool) []author {
 		}
 		shown = true
 		switch kin := b.kin(a); {
-		case kin == sameClient, kin != otherClient && kin != renamed && p.isUnique(l, b):
+		case kin == sameClient, kin != otherClient && kin != renamed && p.isUnique(l, b) && b.named(a):
 			found = append(found, author{b, true, ""})
 		case kin != otherClient:
 			found = append(found, author{b, false, saying(r, l, doubtsAuthor)})
@@ -67,9 +67,16 @@ func (p *prover) authors(r *request, l *lock, writes bool) []author {
 	return settled(r, l, found)
 }
 
-// isUnique reports whether the token of a belief names one client.
+// named reports whether two connections of one client both have a name, or neither has one. A random token needs none.
+func (b *belief) named(a actor) bool {
+	return (a.name == "") == (b.name == "") || holders.LooksRandom(b.token)
+}
+
+// isUnique reports whether the token of a belief names one client. A word that several clients send, and that is the only
+// token of a lock, may be a word of all.
 func (p *prover) isUnique(l *lock, b *belief) bool {
-	return len(p.takers[word{l.Key, b.token}]) < 2 || holders.LooksRandom(b.token)
+	w := word{l.Key, b.token}
+	return len(p.takers[w]) < 2 && (p.senders[w] < 2 || p.distinct[l.Key] > 1) || holders.LooksRandom(b.token)
 }
 
 // ofTheirOwn returns the authors of a request that has changed nothing. If it shows a token with which a client has

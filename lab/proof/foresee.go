@@ -151,12 +151,18 @@ func (l *lock) added(c lab.Change) (all []string) {
 
 func (p *prover) sends(k holders.Key, words []string, who string) {
 	for _, text := range words {
-		p.uses[use{word{k, text}, who}] = true
+		if w := (word{k, text}); !p.uses[use{w, who}] {
+			p.uses[use{w, who}] = true
+			p.senders[w]++
+		}
 	}
 }
 
 func (p *prover) takes(w word, who string) {
 	p.tokens[w] = true
+	if len(p.takers[w]) == 0 {
+		p.distinct[w.Key]++
+	}
 	if !slices.Contains(p.takers[w], who) {
 		p.takers[w] = append(p.takers[w], who)
 	}

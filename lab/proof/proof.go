@@ -99,17 +99,19 @@ type prover struct {
 
 // group is what a master and its replicas know together.
 type group struct {
-	master int       // from 0
-	nodes  []*prover // those that have a history
-	claims map[holders.Key]*claims
-	all    []*claims // in the order in which they were seen
-	uses   map[use]bool
-	takers map[word][]string    // the clients that have tried for a lock with a token
-	sole   map[string]bool      // the names that one worker uses
-	taking map[word]bool        // how each lock is taken, in the words of request.way
-	scores map[holders.Key]bool // the sorted sets whose scores are the ends of leases
-	told   map[said]bool        // the replies with which each lock was taken
-	behind map[word]int64       // ms: the lease that clients give a lock behind its grant, by the way of the grant
+	master   int       // from 0
+	nodes    []*prover // those that have a history
+	claims   map[holders.Key]*claims
+	all      []*claims // in the order in which they were seen
+	uses     map[use]bool
+	takers   map[word][]string    // the clients that have tried for a lock with a token
+	senders  map[word]int         // how many clients have sent a word with a key
+	distinct map[holders.Key]int  // with how many tokens clients have tried for a lock
+	sole     map[string]bool      // the names that one worker uses
+	taking   map[word]bool        // how each lock is taken, in the words of request.way
+	scores   map[holders.Key]bool // the sorted sets whose scores are the ends of leases
+	told     map[said]bool        // the replies with which each lock was taken
+	behind   map[word]int64       // ms: the lease that clients give a lock behind its grant, by the way of the grant
 }
 
 // Node is a server of the process.
@@ -128,7 +130,8 @@ func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *
 		for len(groups) <= n.Master {
 			groups = append(groups, &group{master: len(groups), claims: map[holders.Key]*claims{}, uses: map[use]bool{},
 				takers: map[word][]string{}, sole: map[string]bool{}, taking: map[word]bool{}, scores: map[holders.Key]bool{},
-				told: map[said]bool{}, behind: map[word]int64{}})
+				told: map[said]bool{}, behind: map[word]int64{},
+				senders: map[word]int{}, distinct: map[holders.Key]int{}})
 		}
 	}
 	all.masters = len(groups)

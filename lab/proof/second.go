@@ -12,10 +12,14 @@ import (
 // A client may believe in a lock that the key gives to another one.
 
 // takesAgain reports whether a request may take a lock for another client, although it looks like a renewal: a script
-// that takes locks ran over another connection, while the connection of the holder stays in use.
+// that takes locks ran over another connection, while the connection of the holder stays in use. A script that renews
+// takes a lock, too, for a client that mistakes the token of another one for its own.
 func (p *prover) takesAgain(r *request, a author, is kinship) bool {
-	if !r.isScript() || !p.script(r).adds || holders.LooksRandom(a.token) || is != noNames && is != sameName {
+	if !r.isScript() || holders.LooksRandom(a.token) || is != noNames && is != sameName {
 		return false
+	}
+	if !p.script(r).adds {
+		return !a.sure
 	}
 	return is == noNames || slices.ContainsFunc(p.history.Entries[r.index:], func(e lab.Entry) bool {
 		return e.Client == a.client && len(e.Cmd) > 0
@@ -76,7 +80,8 @@ func (r *request) carries(number string) bool {
 
 // notes handles a client that changes what stands beside the count of a holder: it may have put its own name there.
 func (p *prover) notes(r *request, l *lock, c lab.Change) {
-	if r.Client == 0 || len(c.Before.Parts) == 0 && !tries(r) { // a new note is nobody's name
+	looked := l.seenAbsent[r.actor(p.epoch).id()] && !r.isScript()
+	if r.Client == 0 || len(c.Before.Parts) == 0 && !tries(r) && !looked { // a new note is nobody's name
 		return
 	}
 	mine := p.authors(r, l, true)
