@@ -103,6 +103,7 @@ func termsOf(k Key, votes []Vote, majority int) []Term {
 		t.To, t.RanOut = t.over(majority, false)
 		t.Earliest, _ = t.over(majority, true)
 		t.Sure = t.known() >= majority && (t.Earliest == 0 || t.Earliest >= t.From)
+		t.Sure = t.Sure && !t.asksLate(majority)
 		t.Shared = t.Votes[0].Shared
 		switch {
 		case t.To == 0 || t.To >= t.From:
@@ -127,6 +128,19 @@ func (t *Term) stands(majority int) {
 			return
 		}
 	}
+}
+
+// asksLate reports whether a client went on to ask for votes when the leases of so many were over that no majority was
+// left. It may look at its clock only when it has asked all.
+func (t *Term) asksLate(majority int) bool {
+	last := t.Votes[len(t.Votes)-1].Order
+	over := 0
+	for _, v := range t.Votes {
+		if v.RanOut != 0 && v.RanOut < last {
+			over++
+		}
+	}
+	return len(t.Votes) > majority && len(t.Votes)-over < majority
 }
 
 // closedBefore reports whether v belongs to another attempt: the client gave this one up, or asked

@@ -233,7 +233,7 @@ func (l *Ledger) endLeases(master int) {
 			l.order++
 			t.MayRunOut = l.order
 			least, _ := l.times.since(t.least.since, master, false)
-			t.mayAlone = l.groups != nil && least < t.least.lease
+			t.mayAlone = (l.groups != nil || l.masters > 1) && least < t.least.lease
 			if !over && longest && t.since.node != master {
 				t.doubt(Doubt{Order: l.order, Why: whyClocks})
 			}
@@ -250,7 +250,7 @@ func (l *Ledger) endLeases(master int) {
 // stays open.
 func (l *Ledger) ranOut(node int, t *Holding) (stays bool) {
 	t.RanOut = l.order
-	t.alone = l.groups != nil
+	t.alone = l.groups != nil || l.masters > 1
 	return t.alone && !l.overTogether(node, t)
 }
 
@@ -268,7 +268,7 @@ func (l *Ledger) overTogether(node int, t *Holding) bool {
 // takesBack opens the leases again that the clock of one node alone has ended, if a second node is about to grant the
 // lock: its move was a clock that jumped.
 func (l *Ledger) takesBack(node int, k Key) {
-	if l.groups == nil || len(l.granters[k]) != 1 || l.granters[k][0] == node {
+	if !l.isSecond(node, k) {
 		return
 	}
 	for _, table := range l.keys.Get(k) {
@@ -282,6 +282,14 @@ func (l *Ledger) takesBack(node int, k Key) {
 			}
 		}
 	}
+}
+
+// isSecond reports whether a lock that one node has granted is about to be granted by another one.
+func (l *Ledger) isSecond(node int, k Key) bool {
+	if l.groups != nil {
+		return len(l.granters[k]) == 1 && l.granters[k][0] != node
+	}
+	return l.masters > 1 && l.granting(k) == 1 && len(l.keys.Get(k)[node]) == 0
 }
 
 // isOver reports whether a lease of a lock has been over for at least by ms, by its holder's clock as a node shows it.

@@ -35,10 +35,14 @@ func (p *prover) countsPermits(r *request, l *lock, c lab.Change) {
 			was, _ = strconv.ParseInt(c.Before.Text, 10, 64)
 		}
 		n, _ := strconv.ParseInt(c.After.Text, 10, 64)
+		full, doubt := n > int64(l.told.Holders), ""
+		if full {
+			doubt = saying(r, l, doubtsFull)
+		}
 		switch {
-		case n > was && n <= int64(l.told.Holders):
+		case n > was && (!full || p.hasLooked(r, l)):
 			p.triesAgain(r, l)
-			p.permit(r, l, part{name: strconv.Itoa(r.index), token: strconv.Itoa(r.index), deadline: c.After.Deadline}, "")
+			p.permit(r, l, part{name: strconv.Itoa(r.index), token: strconv.Itoa(r.index), deadline: c.After.Deadline}, doubt)
 		case n < was:
 			p.givesBack(r, l)
 		}
@@ -50,6 +54,16 @@ func (p *prover) countsPermits(r *request, l *lock, c lab.Change) {
 	default:
 		p.leavesUnread(r, l, doubtsWriter)
 	}
+}
+
+// hasLooked reports whether a client that counts too far has read a lower number before: it may not look again.
+func (p *prover) hasLooked(r *request, l *lock) bool {
+	last := p.near(r, l.Key, -1)
+	if last == nil || r.By != "" || len(last.Changes) > 0 || last.runs() {
+		return false
+	}
+	n, err := strconv.Atoi(last.Reply)
+	return isNil(last.Entry) || err == nil && n < l.told.Holders
 }
 
 // notesForeign notes whether a stranger sets the deadline of a semaphore.

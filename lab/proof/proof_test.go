@@ -166,6 +166,10 @@ func TestAKeyIsWhatItsWatchSays(t *testing.T) {
 		"a counter above its number": {
 			count + "\n1150 c INCR k = 3 | k string 2 > 3\n1150 c DECR k = 2 | k string 3 > 2",
 			lab.Watch{As: lab.Semaphore, Holders: 2}, "safe"},
+		"a client that has looked before counts too far": {
+			"900 c GET k = (nil)\n" + count + "\n1150 c INCR k = 3 | k string 2 > 3",
+			lab.Watch{As: lab.Semaphore, Holders: 2},
+			"undecided: 3 clients may have held k at 00:00:01.150, and only 2 may hold it; " + unsure},
 		"given back": {two + "\n1150 a ZREM k ta = 1 | k zset ta=1 > ~" + three[len(two):],
 			lab.Watch{As: lab.Semaphore, Holders: 2}, "safe"},
 		"without a number": {two, lab.Watch{As: lab.Semaphore}, "not-judged: k is a semaphore"},

@@ -19,6 +19,20 @@ func TestALeaseIsOverByTheClockOfItsHolder(t *testing.T) {
 			3 1501 expired lock
 			3 1501 b SET lock token-b NX PX 500 = OK
 			45 1000 b SET lock token-b NX PX 500 = OK`, true},
+		"one clock jumps before the second master votes": {`
+			1 1000 a SET lock token-a NX PX 500 = OK
+			1 1000 clock 1501
+			1 1501 expired lock
+			1 1501 b SET lock token-b NX PX 500 = OK
+			23 1000 a SET lock token-a NX PX 500 = OK
+			45 1000 b SET lock token-b NX PX 500 = OK`, true},
+		"a client asks the last master when its lease is over": {`
+			123 1000 a SET lock token-a NX PX 500 = OK
+			123 1100 m DEL lock = 1
+			123 1100 b SET lock token-b NX PX 300 = OK
+			123 1401 expired lock
+			1234 1600 c GET lock = nil
+			4 1600 a SET lock token-a NX PX 500 = OK`, false},
 		"three of five jump": {`
 			12345 1000 a SET lock token-a NX PX 500 = OK
 			123 1000 clock 1501
