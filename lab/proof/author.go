@@ -136,7 +136,7 @@ func (l *lock) isShared(b *belief, a actor) bool { return l.competes[a.id()] && 
 func (p *prover) carriesOther(r *request, l *lock, found []author) bool {
 	return slices.ContainsFunc(r.words, func(text string) bool {
 		return len(p.takers[word{l.Key, text}]) > 0 && text != l.Name &&
-			!slices.ContainsFunc(found, func(a author) bool { return a.token == text })
+			!slices.ContainsFunc(found, func(a author) bool { return a.token == text || holders.Within(a.token, text) })
 	})
 }
 

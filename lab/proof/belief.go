@@ -40,6 +40,7 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 	})
 	p.doubted[b.order], p.deadlines[b.order] = doubt != "", a.deadline
 	p.mayLast(r, l, b, a.deadline)
+	p.mayBeLess(r, l, b, a.deadline)
 	p.mayEnd(r, l, b)
 	l.forget(r.Time)
 	l.beliefs = append(l.beliefs, b)
@@ -172,6 +173,7 @@ func (p *prover) extends(r *request, l *lock, a author, until int64) {
 	a.endless = false
 	p.Ledger.Extended(p.node, l.Key, renewal)
 	p.mayLast(r, l, a.belief, until)
+	p.mayBeLess(r, l, a.belief, until)
 }
 
 // mayRenew records that the author of a request that deleted the lock may believe that it has renewed it.
@@ -269,9 +271,11 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 			}
 		}
 	}
+	newest, is := whose(mine, q.held)
 	for _, a := range mine {
 		over := a.ends > 0 && r.Time > a.ends
-		if a.revived {
+		again := is && newest.sure && a.sure && over && a.belief != q.held && a.token == newest.token
+		if a.revived || again {
 			continue // its newer belief is among the authors
 		}
 		way := word{l.Key, r.way()}

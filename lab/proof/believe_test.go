@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -151,3 +152,44 @@ func TestAWordIsNoProofThatTwoConnectionsAreOneClient(t *testing.T) {
 }
 
 const random = "0c9b7f52-4f1e-4a57-9e0d-2b1c55d0a8f1"
+
+// As Redisson's scripts: a hash has a mode, and a field for each client with its count.
+func TestReadersOfOneLock(t *testing.T) {
+	const takes = "1000 a HSET k mode read = 1 | k hash - > mode=read\n1000 a HSET k ta 1 = 1 | k hash ~ > ta=1\n" +
+		"1000 a PEXPIRE k 500 = 1 | k hash ~ > ~@1500\n1000 a EVALSHA 9f 1 k 500 ta ta:write = (nil)\n"
+	const over = "1501 - expired | k hash ta=1@1500 > -\n"
+	const writes = "HSET k mode write = 1 | k hash - > mode=write\n1600 b HSET k tb 1 = 1 | k hash ~ > tb=1\n" +
+		"1600 b PEXPIRE k 500 = 1 | k hash ~ > ~@2100\n1600 b EVALSHA 7e 1 k 500 tb = (nil)"
+	for name, test := range map[string]struct {
+		grants int
+		log    string
+		says   string
+	}{
+		"a reader comes in the last millisecond, and prolongs the key": {2, takes +
+			"1500 b HINCRBY k tb 1 = 1 | k hash ~@1500 > tb=1@1500\n1500 b PEXPIRE k 500 = 1 | k hash ~@1500 > ~@2000\n" +
+			"1500 b EVALSHA 9f 1 k 500 tb tb:write = (nil)", ""},
+		"its token comes again, and the older lease is over": {3, takes + over + strings.ReplaceAll(strings.ReplaceAll(
+			takes, "1000", "1550"), "@1500", "@2050") + "1560 b HINCRBY k tb 1 = 1 | k hash ~@2050 > tb=1@2050\n" +
+			"1560 b EVALSHA 9f 1 k 500 tb tb:write = (nil)", ""},
+		"its script was asked for less than the key has": {3, strings.ReplaceAll(takes, "500", "5000") +
+			"1010 b HINCRBY k tb 1 = 1 | k hash ~@6000 > tb=1@6000\n1010 b EVALSHA 9f 1 k 200 tb tb:write = (nil)\n" +
+			"1020 a PEXPIRE k 500 = 1 | k hash ~@6000 > ~@1520\n1020 a EVALSHA 5c 1 k 500 ta = 1\n" +
+			"1521 - expired | k hash ta=1@1520 tb=1@1520 > -\n1600 a HSET k mode write = 1 | k hash - > mode=write\n" +
+			"1600 a HSET k ta:write 1 = 1 | k hash ~ > ta:write=1",
+			"undecided: b's HINCRBY at 00:00:01.010 left k a longer lease than its script was asked for; " +
+				"the judge does not know how long b believes that it holds the lock"},
+		"its write token beside its read token is its own": {3, takes + over + "1600 b " + writes +
+			"\n2101 - expired | k hash tb=1@2100 > -\n2200 a HSET k mode write = 1 | k hash - > mode=write\n" +
+			"2200 a HSET k ta:write 1 = 1 | k hash ~ > ta:write=1", ""},
+	} {
+		h := read(t, strings.ReplaceAll(test.log, "ta", random))
+		for i := range h.Entries {
+			if e := &h.Entries[i]; e.Client != 0 && e.Cmd[0] != "EVALSHA" {
+				e.By, e.Run = "9f", 1
+			}
+		}
+		p := prove(h)
+		require.Equal(t, cmp.Or(test.says, "safe"), says(p, "k"), name)
+		require.Len(t, p.Ledger.Table(0), test.grants, name)
+	}
+}

@@ -247,7 +247,8 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 		}
 		a.deadline, a.scored = c.After.Deadline, false // the score is the time of the grant
 	}
-	if a.deadline > 0 && a.deadline <= r.Time {
+	older := c.Before != nil && c.Before.Deadline == a.deadline // it is the key's, and the request may move it next
+	if a.deadline > 0 && a.deadline <= r.Time && !older {
 		p.wasOver(r, l)
 		l.parts = append(l.parts, a) // until it expires
 		return

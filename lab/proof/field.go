@@ -63,6 +63,29 @@ func (r *request) lease() int64 {
 	return 0
 }
 
+// mayBeLess handles a reader whose script gives the key a longer lease than it was asked for, as it leaves the lease of
+// another reader there: the client counts its own one.
+func (p *prover) mayBeLess(r *request, l *lock, b *belief, until int64) {
+	if !b.shared || r.around == nil || until == 0 {
+		return
+	}
+	longest, least := until-r.Time, int64(0)
+	for _, text := range (&request{Entry: r.around}).scriptArgs() {
+		n, err := strconv.ParseInt(text, 10, 64)
+		switch {
+		case err != nil || n < 1:
+		case n == longest:
+			return
+		case n < longest && (least == 0 || n < least):
+			least = n
+		}
+	}
+	if least > 0 {
+		p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: b.order, Time: r.Time, Until: r.Time + least,
+			Doubted: b.doubt != "", Why: holders.Doubt{Why: saying(r, l, doubtsLonger), Step: r.step()}})
+	}
+}
+
 // mayEnd handles a grant whose client does not give the lock the lease that others give it next: it may count that
 // lease all the same.
 func (p *prover) mayEnd(r *request, l *lock, b *belief) {

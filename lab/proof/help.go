@@ -28,6 +28,7 @@ func helps() []help {
 		{doubtsClock, fixClock},
 		{doubtsOwnClock, fixClock},
 		{doubtsLease, fixCompare},
+		{doubtsLonger, "let a script that renews never make the lease of a key shorter"},
 		{doubtsStranger, fixCut},
 		{doubtsMoved, "let no request wait while a test moves the clock"},
 	}

@@ -58,7 +58,8 @@ func valueOf(kind string, words []string) *lab.Value {
 		return nil
 	}
 	v := &lab.Value{Type: kind, Len: len(words)}
-	if words[0] == "~" { // it exists, and the change does not concern its parts
+	if end, is := strings.CutPrefix(words[0], "~"); is { // it exists, and the change does not concern its parts
+		v.Deadline, _ = strconv.ParseInt(strings.TrimPrefix(end, "@"), 10, 64)
 		return v
 	}
 	for _, w := range words {

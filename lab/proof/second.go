@@ -29,7 +29,7 @@ func (p *prover) takesAgain(r *request, a author, is kinship) bool {
 // revive records that a client whose lease is over has renewed the lock of another one: it believes in it again.
 func (p *prover) revive(r *request, l *lock, a author, until int64) *belief {
 	b := &belief{actor: a.actor, token: a.token, ends: until, index: r.index, on: p.node, taken: a.taken, doubt: a.doubt,
-		sole: a.sole}
+		sole: a.sole, shared: a.shared}
 	var renews int64
 	if a.sure {
 		renews, a.gone = a.order, true
@@ -42,6 +42,7 @@ func (p *prover) revive(r *request, l *lock, a author, until int64) *belief {
 		Holding: holders.Holding{
 			DB: l.DB, Key: l.Name, Token: a.token, Client: a.client, Name: a.name, Granted: r.step(), Event: int64(p.number),
 			Lease: holders.LeaseOf(r.Time, until), Until: until, Renews: renews, Sole: a.sole,
+			Shared: a.shared,
 		},
 		Doubt: doubt, Loose: true,
 	})

@@ -48,6 +48,8 @@ const (
 		"the judge does not know how long %[1]s believes that it holds the lock"
 	doubtsLease doubt = "%s's %s at %s took %s without the lease that other clients give it next; " +
 		"the judge does not know how long %[1]s believes that it holds the lock"
+	doubtsLonger doubt = "%s's %s at %s left %s a longer lease than its script was asked for; " +
+		"the judge does not know how long %[1]s believes that it holds the lock"
 	doubtsStranger doubt = "%s's %s at %s changed the lease of %s, which another client held; " +
 		"the judge does not know whether that is meant"
 	doubtsTwice doubt = "%s's %s at %s takes or renews %s with the token of its holder over another connection; " +

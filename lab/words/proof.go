@@ -59,6 +59,9 @@ func proofs() []translation {
 		{"%s's %s at %s took %s without the lease that other clients give it next; " +
 			"the judge does not know how long %[1]s believes that it holds the lock",
 			"$1 在 $3 用 $2 取得 $4，却没有像别的客户端那样接着给它租约；无法知道 $1 相信它多久"},
+		{"%s's %s at %s left %s a longer lease than its script was asked for; " +
+			"the judge does not know how long %[1]s believes that it holds the lock",
+			"$1 在 $3 用 $2 给 $4 留下的租约比脚本要求的长；无法知道 $1 相信它多久"},
 		{"%s's %s at %s gave %s an end by a client's clock; " +
 			"the judge does not know how long %[1]s believes that it holds the lock",
 			"$1 在 $3 用 $2 按客户端的时钟给 $4 定了到期时间；无法知道 $1 相信自己持有锁多久"},
