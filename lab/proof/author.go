@@ -52,7 +52,7 @@ func (p *prover) authors(r *request, l *lock, writes bool) []author {
 		}
 		shown = true
 		switch kin := b.kin(a); {
-		case kin == sameClient, kin != otherClient && kin != renamed && p.isUnique(l, b) && b.named(a):
+		case kin == sameClient, p.isUnique(l, b) && b.named(a) && kin != otherClient && kin != renamed:
 			found = append(found, author{b, true, ""})
 		case kin != otherClient:
 			found = append(found, author{b, false, saying(r, l, doubtsAuthor)})
@@ -67,13 +67,13 @@ func (p *prover) authors(r *request, l *lock, writes bool) []author {
 	return settled(r, l, found)
 }
 
-// named reports whether two connections of one client both have a name, or neither has one. A random token needs none.
+// named reports whether two connections both have a name, or neither has one. A random token needs none.
 func (b *belief) named(a actor) bool {
 	return (a.name == "") == (b.name == "") || holders.LooksRandom(b.token)
 }
 
-// isUnique reports whether the token of a belief names one client. A word that several clients send, and that is the only
-// token of a lock, may be a word of all.
+// isUnique reports whether the token of a belief names one client. A word that several clients send, and that is the
+// only token of a lock, may be a word of all.
 func (p *prover) isUnique(l *lock, b *belief) bool {
 	w := word{l.Key, b.token}
 	return len(p.takers[w]) < 2 && (p.senders[w] < 2 || p.distinct[l.Key] > 1) || holders.LooksRandom(b.token)
@@ -106,16 +106,24 @@ func (p *prover) byClient(r *request, l *lock, all []*belief, a actor) (found []
 			found = append(found, author{b, true, ""})
 		case kin == noNames && random && sent && !p.carriesOther(r, l, nil):
 			found = append(found, author{b, true, ""})
-		case kin == sameClient, kin == renamed, kin == sameName, kin == noNames && (random && sent || p.isNew(r, b)):
+		case kin == sameClient, kin == renamed, kin == sameName, kin == noNames && (random && sent || p.isNew(r, l, b)):
 			found = append(found, author{b, false, saying(r, l, doubtsAuthor)})
 		}
 	}
 	return found
 }
 
-// isNew reports whether a connection without a name may be a new one of a client whose connection has ended.
-func (p *prover) isNew(r *request, b *belief) bool {
-	if b.name != "" || r.Name != "" || b.on != p.node || b.client == r.Client {
+// isNew reports whether a connection without a name may be a new one of a client whose connection has ended, or one to
+// the node that was promoted.
+func (p *prover) isNew(r *request, l *lock, b *belief) bool {
+	if b.name != "" || r.Name != "" {
+		return false
+	}
+	if b.on != p.node {
+		me := r.actor(p.epoch).id()
+		return !l.competes[me] && !l.took[me]
+	}
+	if b.client == r.Client {
 		return false
 	}
 	if b.epoch != p.epoch {

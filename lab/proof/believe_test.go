@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/proof"
 )
 
 // What a client believes that its own command does not tell.
@@ -89,8 +92,9 @@ func TestAClientThatWasRefusedMayReadThatItHolds(t *testing.T) {
 	const one = "1000 a SADD k 1 = 1 | k set - > 1\n1000 a SCARD k = 1\n1100 b SADD k 1 = 0\n1100 b SCARD k = 1"
 	const set = "1000 a SET k 1 NX = OK | k string - > 1\n1100 b SET k 1 NX = (nil)\n1100 b GET k = 1"
 	for name, test := range map[string]struct{ log, says string }{
-		"it counts one member":       {one, "undecided: b's SCARD at 00:00:01.100 " + wrote},
-		"it counts and releases":     {one + "\n1200 b SREM k 1 = 1 | k set 1 > -", "undecided: b's SCARD at 00:00:01.100 " + wrote},
+		"it counts one member": {one, "undecided: b's SCARD at 00:00:01.100 " + wrote},
+		"it counts and releases": {one + "\n1200 b SREM k 1 = 1 | k set 1 > -",
+			"undecided: b's SCARD at 00:00:01.100 " + wrote},
 		"it counts and asks again":   {one + "\n1200 b SADD k 1 = 0\n1200 b SCARD k = 1\n1300 b SADD k 1 = 0", "safe"},
 		"it counts two members":      {one[:len(one)-1] + "2", "safe"},
 		"it reads its token":         {set, "undecided: b's GET at 00:00:01.100 " + wrote},
@@ -191,5 +195,20 @@ func TestReadersOfOneLock(t *testing.T) {
 		p := prove(h)
 		require.Equal(t, cmp.Or(test.says, "safe"), says(p, "k"), name)
 		require.Len(t, p.Ledger.Table(0), test.grants, name)
+	}
+}
+
+func TestAConnectionWithoutANameToANewMasterMayBeTheHolders(t *testing.T) {
+	for who, want := range map[string]string{"y": "undecided", "b": "two-holders"} {
+		old := read(t, "1000 x SET k ta NX PX 5000 = OK | k string - > ta@6000\n1100 - demoted")
+		now := read(t, "1000 - applied | k string - > ta@6000\n1101 - promoted\n1200 "+who+" DEL k = 1 | k string ta@6000 > -\n"+
+			"1300 b SET k tb NX PX 5000 = OK | k string - > tb@6300")
+		old.Entries[0].Name = ""
+		if who == "y" {
+			now.Entries[2].Name = ""
+		}
+		old.Node, now.Node = &lab.Node{Node: 1, Role: "replica"}, &lab.Node{Node: 2, Role: "master"}
+		p := proof.Prove([]lab.History{old, now}, []proof.Node{{Name: "one"}, {Name: "two"}}, func(string) bool { return true })
+		require.Contains(t, says(p, "k"), want, who)
 	}
 }

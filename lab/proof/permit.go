@@ -115,7 +115,7 @@ func (p *prover) givesBack(r *request, l *lock) {
 		case kin == sameClient || kin == sameName:
 			p.givesUp(r, l, []author{{b, true, ""}}, nil)
 			return
-		case kin == noNames && (p.isNew(r, b) || b.on != p.node):
+		case kin == noNames && (p.isNew(r, l, b) || b.on != p.node):
 			perhaps = append(perhaps, author{b, false, saying(r, l, doubtsAuthor)})
 		}
 	}
