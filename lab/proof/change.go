@@ -275,6 +275,9 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 		}
 	}
 	full := len(l.parts) >= l.told.Holders || p.replicated() && len(l.pending(r.Time)) >= l.told.Holders
+	if l.told.As == lab.Semaphore && p.looking[word{l.Key, r.way()}] {
+		doubt = cmp.Or(doubt, saying(r, l, doubtsWriter)) // others look first
+	}
 	if l.told.As == lab.Semaphore && full && !r.isScript() {
 		doubt = cmp.Or(doubt, saying(r, l, doubtsFull))
 	}

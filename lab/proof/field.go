@@ -33,16 +33,23 @@ func (l *lock) rewrites(removed, added, kept []part) (gone, fresh, stay []part) 
 	return gone, added, kept
 }
 
-// leases notes how long the leases are that clients give a lock behind its grant.
+// leases notes what clients do behind a grant: how long the leases are that they give the lock, and whether they look
+// how many tokens there are.
 func (p *prover) leases() {
 	for i := range p.history.Entries {
 		for _, c := range p.history.Entries[i].Changes {
 			r, k := p.request(i), holders.Key{DB: c.DB, Name: c.Key}
-			if c.Cause != lab.ByCommand || c.Before != nil || c.After.Deadline != 0 || r.By != "" {
+			if c.Cause != lab.ByCommand || c.After == nil || r.Client == 0 || r.By != "" {
 				continue
 			}
-			if next := p.near(r, k, 1); next != nil {
-				p.behind[word{k, r.way()}] = max(p.behind[word{k, r.way()}], next.lease())
+			next, way := p.near(r, k, 1), word{k, r.way()}
+			if next == nil {
+				continue
+			}
+			is, _ := counting(lower(next.Cmd))
+			p.looking[way] = p.looking[way] || is
+			if c.Before == nil && c.After.Deadline == 0 {
+				p.behind[way] = max(p.behind[way], next.lease())
 			}
 		}
 	}

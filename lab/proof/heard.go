@@ -104,6 +104,7 @@ func (p *prover) learns(r *request, l *lock) {
 		if knows && b.unknown && b.doubt == "" && p.usesLater(r, l, b) {
 			b.unknown, b.actor = false, r.actor(p.epoch)
 			p.Ledger.Learned(p.node, l.Key, b.order)
+			p.mayCountAnew(r, l, b, b)
 		}
 	}
 }
@@ -120,15 +121,33 @@ func (p *prover) findsOwn(r *request, l *lock) {
 		switch {
 		case p.follows && len(left) == 0: // its master has another holder, or none
 			return
-		case q.was != nil && !q.was.looked: // it has asked whether its lost request took the lock
+		case q.was != nil && !q.was.looked && p.triedLast(r, l, q.token): // it has asked whether its lost request took the lock
 			doubt = ""
 		}
 		l.drop([]part{q})
 		p.grant(r, l, q, nil, doubt)
+		if q.was != nil {
+			p.mayCountAnew(r, l, q.was, l.beliefs[len(l.beliefs)-1])
+		}
 		for _, o := range left {
 			o.held = l.beliefs[len(l.beliefs)-1]
 		}
 		return
+	}
+}
+
+// triedLast reports whether the request of a client with a lock before r has shown a token.
+func (p *prover) triedLast(r *request, l *lock, token string) bool {
+	last := p.near(r, l.Key, -1)
+	return last != nil && slices.ContainsFunc(last.words, func(w string) bool { return strings.Contains(w, token) })
+}
+
+// mayCountAnew handles a client that learns that it has a lock which it has brought from another key: it may have
+// written that key again, and count the lease from then on.
+func (p *prover) mayCountAnew(r *request, l *lock, old, now *belief) {
+	if old.on == p.node && old.lease > 0 && p.request(old.index).brings() {
+		p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: now.order, Time: r.Time, Until: r.Time + old.lease,
+			Why: holders.Doubt{Why: saying(r, l, doubtsReply), Step: r.step()}})
 	}
 }
 

@@ -94,7 +94,7 @@ func (l *lock) partsOf(v *lab.Value) (all []part) {
 	switch {
 	case v == nil:
 		return nil
-	case v.Type == "string" && v.Text != "" && strings.Trim(v.Text, "\x00") == "": // bits, and none is set
+	case v.Type == "string" && v.Text != "" && strings.ReplaceAll(v.Text, `\x00`, "") == "": // bits, and none is set
 		return nil
 	case v.Type == "string":
 		return []part{{name: v.Text, token: v.Text, deadline: v.Deadline}}

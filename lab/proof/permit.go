@@ -73,7 +73,10 @@ func (p *prover) notesForeign(r *request, l *lock, c lab.Change) {
 	case c.Before == nil || c.After == nil:
 		l.foreign = false
 	case c.Before.Deadline != c.After.Deadline:
-		l.foreign = r.Client == 0 || !l.took[r.actor(p.epoch).id()] && len(p.authors(r, l, false)) == 0
+		me := r.actor(p.epoch)
+		own := func(a author) bool { return a.sure || a.kin(me) == sameClient }
+		took := l.took[me.id()] && (me.name == "" || p.sole[me.name])
+		l.foreign = r.Client == 0 || !took && !slices.ContainsFunc(p.authors(r, l, false), own)
 	}
 }
 

@@ -110,6 +110,7 @@ type group struct {
 	sole     map[string]bool      // the names that one worker uses
 	taking   map[word]bool        // how each lock is taken, in the words of request.way
 	scores   map[holders.Key]bool // the sorted sets whose scores are the ends of leases
+	looking  map[word]bool        // clients look how many tokens there are behind this way to take a lock
 	told     map[said]bool        // the replies with which each lock was taken
 	behind   map[word]int64       // ms: the lease that clients give a lock behind its grant, by the way of the grant
 }
@@ -130,7 +131,7 @@ func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *
 		for len(groups) <= n.Master {
 			groups = append(groups, &group{master: len(groups), claims: map[holders.Key]*claims{}, uses: map[use]bool{},
 				takers: map[word][]string{}, sole: map[string]bool{}, taking: map[word]bool{}, scores: map[holders.Key]bool{},
-				told: map[said]bool{}, behind: map[word]int64{},
+				told: map[said]bool{}, looking: map[word]bool{}, behind: map[word]int64{},
 				senders: map[word]int{}, distinct: map[holders.Key]int{}})
 		}
 	}

@@ -171,6 +171,11 @@ func TestAKeyIsWhatItsWatchSays(t *testing.T) {
 			"900 c GET k = (nil)\n" + count + "\n1150 c INCR k = 3 | k string 2 > 3",
 			lab.Watch{As: lab.Semaphore, Holders: 2},
 			"undecided: 3 clients may have held k at 00:00:01.150, and only 2 may hold it; " + unsure},
+		"others look before they believe": {strings.ReplaceAll(
+			"1000 c SADD k tc = 1 | k set - > tc=\n1100 - crash | k set tc= > -\n"+
+				"1200 a SADD k ta = 1 | k set - > ta=\n1200 a SCARD k = 1", "=\n", "\n"),
+			lab.Watch{As: lab.Semaphore, Holders: 1},
+			"undecided: 2 clients may have held k at 00:00:01.200, and only 1 may hold it; " + unsure},
 		"given back": {two + "\n1150 a ZREM k ta = 1 | k zset ta=1 > ~" + three[len(two):],
 			lab.Watch{As: lab.Semaphore, Holders: 2}, "safe"},
 		"without a number": {two, lab.Watch{As: lab.Semaphore}, "not-judged: k is a semaphore"},
