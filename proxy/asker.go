@@ -78,6 +78,9 @@ func (a *asker) connect() error {
 	}
 	hello = resp.AppendRequest(hello, "CLIENT", "SETNAME", "miniredisd-proxy")
 	hello = resp.AppendRequest(hello, "CLIENT", "NO-TOUCH", "ON") // since Redis 7.2: looks do not keep keys from eviction
+	if a.u.p.cfg.Behind == Cluster {
+		hello, n = resp.AppendRequest(hello, "READONLY"), n+1 // a replica shows its keys
+	}
 	hello = resp.AppendRequest(hello, "INFO", "server")
 	a.out = hello
 	a.asked = append(a.asked, &question{missing: n, then: a.learnsRun})
@@ -89,11 +92,16 @@ func (a *asker) learnsRun(got []resp.Value, err error) {
 	if err != nil {
 		return
 	}
-	id := infoField(got[len(got)-1].Str, "run_id")
+	info := got[len(got)-1].Str
+	id := infoField(info, "run_id")
 	if a.runID != "" && id != a.runID {
 		a.u.lab.ledger.restarted = true
 	}
 	a.runID = id
+	if a.u.p.places != nil && id != "" {
+		a.u.sentinel = infoField(info, "redis_mode") == Sentinel
+		a.u.unify(id + " " + infoField(info, "tcp_port"))
+	}
 }
 
 // infoField returns a field of INFO.

@@ -91,7 +91,10 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 	c.decided = nil
 	if isLab(args) && !c.unpaired {
 		c.asked++
-		return l.execute(c, args), true
+		if sent = l.execute(c, args); sent != nil {
+			c.names.asks(nil)
+		}
+		return sent, true
 	}
 	var r *lab.Rule
 	key := ""
@@ -125,6 +128,9 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 	c.renamed()
 	if c.granted {
 		c.up.turn.sent(c, l.mayBlock(args))
+	}
+	if executes(r) {
+		c.names.asks(args)
 	}
 	if r == nil {
 		return resp.AppendRequest(nil, args...), true

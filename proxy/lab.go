@@ -65,6 +65,7 @@ func verbs() []verb {
 		{"partition client", "name-pattern ON|OFF", 2, 2, (*labState).partition},
 		{"partition list", "", 0, 0, (*labState).partitionList},
 		{"reset", "", 0, 0, (*labState).reset},
+		{"topology", "", 0, 0, (*labState).topology},
 		{"verdict", "[SVG|PAGE [LANG language]] [pattern]", 0, 4, (*labState).verdict},
 	}
 }
@@ -76,7 +77,7 @@ func elsewhere(name string) string {
 	case "clock freeze", "clock set", "clock rate", "clock run":
 		return "the clock is the upstream's, and a proxy can only move the deadlines of keys: use LAB CLOCK ADVANCE, or " +
 			own
-	case "disk", "snapshot", "crash", "evict", "step", "record", "replication", "failover", "topology", "push":
+	case "disk", "snapshot", "crash", "evict", "step", "record", "replication", "failover", "push":
 		return "it needs a server that can be changed from inside: " + own
 	case "doctor":
 		return "it needs to know what happens to the keys: " + own
@@ -256,8 +257,15 @@ func (l *labState) faultList(c *pair, d *due, _ [][]byte) []byte {
 
 // reset removes the rules and the log. Clients that wait because of a rule continue.
 func (l *labState) reset(c *pair, d *due, _ [][]byte) []byte {
+	for _, u := range l.nodes() {
+		u.lab.forgets(u)
+	}
+	return l.ok(c, d)
+}
+
+func (l *labState) forgets(u *upstream) {
 	l.liftAll()
-	for each := range c.up.pairs {
+	for each := range u.pairs {
 		if each.parked != nil {
 			each.unpark()
 		}
@@ -276,11 +284,10 @@ func (l *labState) reset(c *pair, d *due, _ [][]byte) []byte {
 	l.log.UnwatchAll()
 	clear(l.ledger.known)
 	l.ledger.ahead, l.ledger.last = 0, 0
-	l.heal(c.up)
-	for each := range c.up.pairs {
+	l.heal(u)
+	for each := range u.pairs {
 		if each.under != nil {
 			each.under.forgotten = true
 		}
 	}
-	return l.ok(c, d)
 }

@@ -25,6 +25,7 @@ type ledger struct {
 	complete  bool                 // what is watched and not known does not exist
 	evicted   int64
 	restarted bool  // another process answers than before
+	follows   bool  // the upstream is a replica: its keys change without requests
 	skew      int64 // ms that the clock of the upstream is ahead of this one
 	ahead     int64 // ms that LAB CLOCK ADVANCE has moved the deadlines
 	last      int64 // the time of the newest entry
@@ -102,6 +103,8 @@ func (l *labState) unmade(keys []keyAt, s *sight) {
 		}
 		over := was != nil && was.Deadline > 0 && was.Deadline <= s.at
 		switch {
+		case s.moved[k] && was != nil:
+			l.gone(lab.EventChanged, k, s.at, changeOf(k, was, unreadable(was), true))
 		case l.mayBeWritten(k): // by a request that has no reply yet
 			l.gone(lab.EventChanged, k, s.at, changeOf(k, unreadable(is), is, true))
 		case was == nil && !g.complete:
@@ -140,6 +143,9 @@ func fieldsExpired(c *lab.Change, at int64) bool {
 
 // gone logs a change without a request.
 func (l *labState) gone(event string, k keyAt, at int64, c *lab.Change) {
+	if l.ledger.follows {
+		return // its master has done it
+	}
 	l.addAt(at, lab.Entry{Event: event, Key: lab.Printable(k.key), DB: k.db, Outcome: lab.Executed,
 		Changes: []lab.Change{*c}})
 }

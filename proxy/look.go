@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/miniredisd/miniredisd/lab"
@@ -19,8 +20,10 @@ type keyAt struct {
 
 // sight is what the upstream has said of some keys.
 type sight struct {
-	at      int64 // unix ms, by the clock of the lab
-	evicted int64 // how many keys the upstream has evicted so far
+	at      int64          // unix ms, by the clock of the lab
+	evicted int64          // how many keys the upstream has evicted so far
+	follows bool           // it is a replica
+	moved   map[keyAt]bool // another node of the cluster has their slot
 	values  map[keyAt]*lab.Value
 }
 
@@ -77,8 +80,16 @@ func (l *labState) look(keys []keyAt, then func(*sight, error)) {
 			requests = resp.AppendRequest(requests, "SELECT", strconv.Itoa(db))
 			n++
 		}
+		if l.p.cfg.Behind == Cluster {
+			requests = resp.AppendRequest(requests, "ASKING") // a slot may be on its way to this node
+			n++
+		}
 		requests = resp.AppendRequest(requests, "EVAL", lookScript, "1", k.key, strconv.Itoa(lab.MostParts),
 			strconv.Itoa(lab.MostBytes), fields)
+		n++
+	}
+	if l.p.places != nil {
+		requests = resp.AppendRequest(requests, "ROLE")
 		n++
 	}
 	requests = resp.AppendRequest(requests, "INFO", "stats")
@@ -121,15 +132,25 @@ const (
 
 // sightOf reads the replies to look.
 func (l *labState) sightOf(keys []keyAt, got []resp.Value) (*sight, error) {
-	s := &sight{values: map[keyAt]*lab.Value{}}
+	s := &sight{values: map[keyAt]*lab.Value{}, at: l.ledger.now()}
 	i, db := 0, -1
 	for _, k := range keys {
 		if k.db != db {
 			db = k.db
 			i++
 		}
+		if l.p.cfg.Behind == Cluster {
+			i++
+		}
 		v := got[i]
 		i++
+		if v.Kind == '-' && isElsewhere(v.Str) {
+			if s.moved == nil {
+				s.moved = map[keyAt]bool{}
+			}
+			s.moved[k] = true
+			continue
+		}
 		if v.Kind == '-' {
 			return nil, refusal(v.Str)
 		}
@@ -142,12 +163,20 @@ func (l *labState) sightOf(keys []keyAt, got []resp.Value) (*sight, error) {
 			s.values[k] = l.valueOf(v.Elems[1:])
 		}
 	}
+	if l.p.places != nil && len(got[i].Elems) > 0 {
+		s.follows = got[i].Elems[0].Str == "slave"
+	}
 	last := got[len(got)-1]
 	if last.Kind == '-' {
 		return nil, refusal(last.Str)
 	}
 	s.evicted, _ = strconv.ParseInt(infoField(last.Str, "evicted_keys"), 10, 64)
 	return s, nil
+}
+
+// isElsewhere reports whether a node of a cluster has not shown a key because another one has its slot, or gets it.
+func isElsewhere(text string) bool {
+	return strings.HasPrefix(text, "MOVED ") || strings.HasPrefix(text, "ASK ")
 }
 
 // refusal is the error of an upstream that does not say what a key is.

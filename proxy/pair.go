@@ -13,7 +13,8 @@ type pair struct {
 	up *upstream
 	session
 
-	client, server    int // descriptors
+	client, server    int     // descriptors
+	names             *naming // nil unless replies are renamed
 	requests, replies way
 	ended             bool
 	ending            ending // how the client's connection ends
@@ -72,6 +73,9 @@ func (p *Proxy) join(u *upstream, client int) {
 		return
 	}
 	c.server = server
+	if p.places != nil {
+		c.names = &naming{at: c.place}
+	}
 	u.lab.ids++
 	c.id = u.lab.ids
 	c.requests = way{c: c, from: client, to: server}

@@ -26,6 +26,12 @@
 // changed goes into the log in the form of a server's log (ledger.go, inside.go), so the verdict reads both. watch.go
 // has LAB LOG and LAB VERDICT, clock.go LAB CLOCK, net.go LAB BLACKHOLE.
 //
+// # Addresses
+//
+// Sentinels and the nodes of a cluster tell their clients where to go. places.go opens a port for each address that
+// they name, and naming.go finds the replies in which they do so. rename.go writes the ports instead, and no other byte
+// of the reply is changed (span.go).
+//
 // # Memory
 //
 // A way that cannot write does not read. So the slower side sets the pace, and a way holds at most a chunk that it
@@ -49,6 +55,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -65,6 +72,10 @@ type Config struct {
 	Bind      string   // the address on which it listens, without a port
 	Port      int      // the port that leads to the first upstream; the next ones count up. 0 means free ports
 	Upstreams []string // host:port of each server
+
+	Behind     string // what the upstreams show the way to: Sentinel, Cluster, or "" for nothing
+	MasterName string // of the master at the Sentinels; "" for all
+	Announce   string // the host that replies name; "" for the one to which the client has connected
 
 	Multiplexer string // how the loop waits: see reactor.New
 
@@ -87,11 +98,13 @@ type Config struct {
 
 // Proxy connects the clients of some ports with one upstream for each port.
 type Proxy struct {
+	cfg       Config
 	loop      *reactor.Loop
 	clockKeys int
 	match     func(pattern string, s []byte) bool
 	log       func(level byte, format string, args ...any)
 	upstreams []*upstream
+	places    *places // nil unless replies are renamed
 	ready     []*way  // they have to look again at what they hold
 	closing   []*pair // ended in this pass; their descriptors are open until its end, so that nobody gets their numbers
 
@@ -107,16 +120,10 @@ func New(cfg Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{loop: loop, log: cfg.Log, clockKeys: cfg.ClockKeys, match: cfg.Match, scratch: make([]byte, mostHeld)}
-	for i, name := range cfg.Upstreams {
-		port := cfg.Port
-		if port != 0 {
-			port += i
-		}
-		if err = p.listen(cfg, port, name); err != nil {
-			p.close()
-			return nil, err
-		}
+	p := &Proxy{cfg: cfg, loop: loop, log: cfg.Log, clockKeys: cfg.ClockKeys, match: cfg.Match, scratch: make([]byte, mostHeld)}
+	if err = p.listenAll(); err != nil {
+		p.close()
+		return nil, err
 	}
 	loop.BeforeSleep(func() time.Duration {
 		p.goOn()
@@ -126,15 +133,40 @@ func New(cfg Config) (*Proxy, error) {
 	return p, nil
 }
 
-// listen opens the port of an upstream.
-func (p *Proxy) listen(cfg Config, port int, name string) error {
-	at, err := net.ResolveTCPAddr("tcp", name)
-	if err != nil {
-		return fmt.Errorf("the upstream '%s' is no address: %w", name, err)
+// listenAll opens the ports.
+func (p *Proxy) listenAll() error {
+	for i, name := range p.cfg.Upstreams {
+		at, err := net.ResolveTCPAddr("tcp", name)
+		if err != nil {
+			return fmt.Errorf("the upstream '%s' is no address: %w", name, err)
+		}
+		if at.IP == nil || at.Port == 0 {
+			return fmt.Errorf("the upstream '%s' is no address: expected host:port", name)
+		}
+		port := p.cfg.Port
+		if port != 0 {
+			port += i
+		}
+		u, err := p.listen(name, at.AddrPort(), port)
+		if err != nil {
+			return err
+		}
+		if p.cfg.Behind == "" {
+			err = p.loop.Watch(u.listener, reactor.Readable, u.accept)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if at.IP == nil || at.Port == 0 {
-		return fmt.Errorf("the upstream '%s' is no address: expected host:port", name)
+	if p.cfg.Behind != "" {
+		return p.findPlaces()
 	}
+	return nil
+}
+
+// listen opens the port of an upstream. Nobody is accepted yet.
+func (p *Proxy) listen(name string, at netip.AddrPort, port int) (*upstream, error) {
+	cfg := &p.cfg
 	u := &upstream{p: p, name: name, pairs: map[*pair]struct{}{}, auth: cfg.Auth}
 	u.turn = turn{u: u, loop: p.loop, free: cfg.Free}
 	u.lab = labState{
@@ -142,16 +174,16 @@ func (p *Proxy) listen(cfg Config, port int, name string) error {
 		plan: lab.NewPlan(cfg.Seed, cfg.Match), log: lab.NewLog(cfg.Match), scripts: map[string]string{},
 		ledger: ledger{known: map[keyAt]*lab.Value{}},
 	}
-	u.family, u.at = sockaddr(at.AddrPort())
+	u.family, u.at = sockaddr(at)
 	here, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(cfg.Bind, strconv.Itoa(port)))
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", cfg.Bind, err)
+		return nil, fmt.Errorf("cannot listen on %s: %w", cfg.Bind, err)
 	}
 	if u.listener, err = listenAt(here.AddrPort()); err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", here, err)
+		return nil, fmt.Errorf("cannot listen on %s: %w", here, err)
 	}
 	p.upstreams = append(p.upstreams, u)
-	return p.loop.Watch(u.listener, reactor.Readable, u.accept)
+	return u, nil
 }
 
 // Ports returns the ports on which the proxy listens, in the order of the upstreams.
@@ -221,6 +253,10 @@ type upstream struct {
 	turn     turn
 	auth     []string // for a connection of the proxy itself: a password, or a name and one; nil for none
 	trouble  string   // what the log has said last, "" if the upstream has answered since
+
+	id       string    // of its process, "" if the upstream has not said it
+	same     *upstream // which it is as well: a server may have several addresses
+	sentinel bool      // it has no keys
 }
 
 // accept takes the connections that wait, a bounded number in each pass.
@@ -229,7 +265,7 @@ func (u *upstream) accept() {
 		fd, err := acceptFrom(u.listener)
 		switch {
 		case err == nil:
-			u.p.join(u, fd)
+			u.p.join(u.canonical(), fd)
 		case errors.Is(err, unix.EAGAIN):
 			return
 		case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED):

@@ -34,15 +34,23 @@ func (l *labState) logWatch(c *pair, d *due, args [][]byte) []byte {
 			"start the proxy with --order exact")
 		return nil
 	}
-	l.turn.does(func(u *underway) {
-		l.startsWatch(w, func(err error) {
-			if err != nil {
-				l.fail(c, d, "log watch", "%v", err)
-			} else {
-				l.ok(c, d)
-			}
-			l.turn.over(u)
+	each(l.nodes(), func(m *labState, then func(error)) {
+		m.turn.does(func(u *underway) {
+			m.startsWatch(w, func(err error) {
+				if err != nil && m != l && m.p.places != nil {
+					m.watchesUnseen(w, err)
+					err = nil
+				}
+				then(err)
+				m.turn.over(u)
+			})
 		})
+	}, func(err error) {
+		if err != nil {
+			l.fail(c, d, "log watch", "%v", err)
+		} else {
+			l.ok(c, d)
+		}
 	})
 	return nil
 }
@@ -81,6 +89,7 @@ func (l *labState) startsWatch(w lab.Watch, then func(error)) {
 // finds logs what some keys are that the log begins to watch.
 func (l *labState) finds(keys []keyAt, s *sight) {
 	e := lab.Entry{Event: lab.EventWatched, Outcome: lab.Executed}
+	l.ledger.follows = s.follows
 	for _, k := range keys {
 		if v := s.values[k]; v != nil {
 			l.ledger.learn(k, v)
@@ -88,7 +97,7 @@ func (l *labState) finds(keys []keyAt, s *sight) {
 		}
 	}
 	l.ledger.evicted = s.evicted
-	if len(e.Changes) > 0 {
+	if len(e.Changes) > 0 && !s.follows {
 		e.Key, e.DB = e.Changes[0].Key, e.Changes[0].DB
 		l.addAt(max(s.at, l.ledger.now()), e)
 	}
@@ -179,9 +188,21 @@ func (f *finder) scan(cursor string) {
 }
 
 func (l *labState) logUnwatch(c *pair, d *due, args [][]byte) []byte {
-	if !l.log.Unwatch(string(args[0])) {
+	known := false
+	for _, u := range l.nodes() {
+		known = u.lab.unwatches(string(args[0])) || known
+	}
+	if !known {
 		l.fail(c, d, "log unwatch", "'%s' is not watched", lab.Printable(string(args[0])))
 		return nil
+	}
+	return l.ok(c, d)
+}
+
+// unwatches reports whether a glob was watched, and forgets its keys.
+func (l *labState) unwatches(glob string) bool {
+	if !l.log.Unwatch(glob) {
+		return false
 	}
 	for _, k := range l.ledger.keys() {
 		if !l.log.Watches([]byte(k.key)) {
@@ -189,10 +210,9 @@ func (l *labState) logUnwatch(c *pair, d *due, args [][]byte) []byte {
 		}
 	}
 	if len(l.log.Newest(1)) > 0 { // else there is no entry that a gap could come after
-		l.addAt(l.ledger.now(), lab.Entry{Event: lab.EventUnwatched, Outcome: lab.Executed,
-			Reply: lab.Printable(string(args[0]))})
+		l.addAt(l.ledger.now(), lab.Entry{Event: lab.EventUnwatched, Outcome: lab.Executed, Reply: lab.Printable(glob)})
 	}
-	return l.ok(c, d)
+	return true
 }
 
 // looksAgain calls then in a turn of its own, when the log has what has happened to the watched keys so far. The error
@@ -208,26 +228,33 @@ func (l *labState) looksAgain(then func(error)) {
 			if err == nil {
 				l.saw(keys, s)
 			}
-			then(err)
+			then(l.unlooked(err))
 			l.turn.over(u)
 		})
 	})
 }
 
 func (l *labState) logReset(c *pair, d *due, _ [][]byte) []byte {
-	l.looksAgain(func(error) {
-		l.log.Reset()
-		e := lab.Entry{Event: lab.EventWatched, Outcome: lab.Executed}
-		for _, k := range l.ledger.keys() {
-			e.Changes = append(e.Changes, *changeOf(k, nil, l.ledger.known[k], false))
-		}
-		if len(e.Changes) > 0 {
-			e.Key, e.DB = e.Changes[0].Key, e.Changes[0].DB
-			l.addAt(l.ledger.now(), e)
+	each(l.nodes(), (*labState).looksAgain, func(error) {
+		for _, u := range l.nodes() {
+			u.lab.beginsAgain()
 		}
 		l.ok(c, d)
 	})
 	return nil
+}
+
+// beginsAgain empties the log, and begins it with what the keys are.
+func (l *labState) beginsAgain() {
+	l.log.Reset()
+	e := lab.Entry{Event: lab.EventWatched, Outcome: lab.Executed}
+	for _, k := range l.ledger.keys() {
+		e.Changes = append(e.Changes, *changeOf(k, nil, l.ledger.known[k], false))
+	}
+	if len(e.Changes) > 0 && !l.ledger.follows {
+		e.Key, e.DB = e.Changes[0].Key, e.Changes[0].DB
+		l.addAt(l.ledger.now(), e)
+	}
 }
 
 func (l *labState) logList(c *pair, d *due, args [][]byte) []byte {
@@ -245,6 +272,10 @@ func (l *labState) logList(c *pair, d *due, args [][]byte) []byte {
 }
 
 func (l *labState) logExport(c *pair, d *due, _ [][]byte) []byte {
+	if c.up.sentinel {
+		l.fail(c, d, "log export", "a Sentinel has no keys: ask the port of a node")
+		return nil
+	}
 	l.looksAgain(func(err error) {
 		if err != nil {
 			l.fail(c, d, "log export", "%v", err)
@@ -257,8 +288,8 @@ func (l *labState) logExport(c *pair, d *due, _ [][]byte) []byte {
 
 // export returns the log of this upstream, as that of one of several masters.
 func (l *labState) export() lab.History {
-	at := slices.IndexFunc(l.p.upstreams, func(u *upstream) bool { return &u.lab == l })
-	return l.log.Export(at+1, len(l.p.upstreams))
+	all, at := l.p.histories(l)
+	return all[at]
 }
 
 // verdict judges the logs of all upstreams, once each of them has what has happened so far.
@@ -268,16 +299,7 @@ func (l *labState) verdict(c *pair, d *due, args [][]byte) []byte {
 	for i, arg := range args {
 		words[i] = slices.Clone(arg)
 	}
-	left := len(l.p.upstreams)
-	var failed error
-	for _, u := range l.p.upstreams {
-		u.lab.looksAgain(func(err error) {
-			failed = cmp.Or(failed, err)
-			if left--; left == 0 {
-				l.judges(c, d, words, failed)
-			}
-		})
-	}
+	each(l.p.everyone(), (*labState).looksAgain, func(err error) { l.judges(c, d, words, err) })
 	return nil
 }
 
@@ -288,10 +310,7 @@ func (l *labState) judges(c *pair, d *due, args [][]byte, err error) {
 		l.fail(c, d, "verdict", "%v", err)
 		return
 	}
-	var logs []lab.History
-	for _, u := range l.p.upstreams {
-		logs = append(logs, u.lab.export())
-	}
+	logs, _ := l.p.histories(nil)
 	w := c.writer()
 	go func() { // a search for a legal order may take a second
 		err := l.judge(w, args, logs)

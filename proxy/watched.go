@@ -75,6 +75,7 @@ func (l *labState) saw(keys []keyAt, s *sight) {
 		l.lost()
 	}
 	l.unmade(keys, s)
+	l.leads(s)
 }
 
 // answered is for a request whose reply is there, or never comes. It looks at the keys again.
@@ -134,7 +135,7 @@ func (l *labState) changes(u *underway, e *lab.Entry, s *sight) {
 			is = s.values[k]
 		}
 		late := u.isLate && !u.reads && !u.failed() && lab.Kind(u.reply) != "_"
-		doubt := s == nil || l.mayBeWritten(k) || late
+		doubt := s == nil || s.follows != l.ledger.follows || l.mayBeWritten(k) || late
 		if over := was != nil && was.Deadline > 0 && s != nil && was.Deadline <= s.at; over {
 			switch {
 			case is == nil && (u.reads || !l.deletes(u, k)): // it has expired behind the request
@@ -206,6 +207,9 @@ func (l *labState) lost() {
 	}
 	clear(l.ledger.known)
 	l.ledger.complete = false
+	if l.ledger.follows {
+		return
+	}
 	l.addAt(l.ledger.now(), e)
 }
 

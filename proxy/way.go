@@ -62,8 +62,10 @@ func (w *way) read() {
 		}
 		w.flushKept()
 		w.stop()
-	default:
+	case w.isRequests():
 		w.pass(buf[:front+n])
+	default:
+		w.pass(w.c.names.pass(buf[:front+n]))
 	}
 	w.finish()
 }
@@ -171,6 +173,7 @@ func (w *way) passRequests(buf []byte) []byte {
 				continue
 			}
 			c.asked++
+			c.names.asks(nil)
 			if c.granted {
 				c.up.turn.sent(c, false)
 			}
@@ -196,6 +199,7 @@ func (w *way) passBatch(buf []byte, b *resp.Batch, n int) []byte {
 	}
 	for i := range gone {
 		c.passesBy(b.Args(i))
+		c.names.asks(b.Args(i))
 		c.raw = c.track(b.Args(i)) || c.raw
 		c.renamed()
 	}
