@@ -23,11 +23,12 @@ type fleet struct {
 	t     *testing.T
 	r     *running
 	conns map[string]*respclient.Conn
-	seen  map[string]bool // the addresses in redirections
+	seen  map[string]bool // MOVED and ASK
+	name  string
 }
 
 func (r *running) fleet() *fleet {
-	f := &fleet{t: r.t, r: r, conns: map[string]*respclient.Conn{}, seen: map[string]bool{}}
+	f := &fleet{t: r.t, r: r, conns: map[string]*respclient.Conn{}, seen: map[string]bool{}, name: "app"}
 	return f
 }
 
@@ -48,7 +49,7 @@ func (f *fleet) at(addr string) *respclient.Conn {
 		c.Limit = redistest.Limit
 		f.t.Cleanup(func() { _ = c.Close() })
 		f.conns[addr] = c
-		require.Equal(f.t, "+OK", f.ask(addr, "CLIENT", "SETNAME", "app").String())
+		require.Equal(f.t, "+OK", f.ask(addr, "CLIENT", "SETNAME", f.name).String())
 	}
 	return f.conns[addr]
 }
@@ -171,20 +172,25 @@ const key = "lock:order"
 func TestClientsOfAClusterStayBehindTheProxy(t *testing.T) {
 	nodes := redistest.StartCluster(t, 3, 1)
 	servers := addrs(nodes)
-	for _, free := range []bool{true, false} {
-		r := startWith(t, Config{Upstreams: servers[:1], Behind: Cluster, Free: free})
-		f := r.fleet()
-		require.Len(t, r.ports(), 6)
-		f.eachReply(servers, "CLUSTER SLOTS", "CLUSTER SHARDS", "CLUSTER NODES", "ROLE", "INFO", "INFO replication",
-			"CLUSTER INFO", "HELLO")
-		v, at := f.do(f.first(), "SET", key, "v")
-		require.Equal(t, "+OK", v.String())
-		from := r.upstreamOf(at)
-		id := redistest.Dial(t, from).Do("CLUSTER", "MYID").Str
-		past(t, f.ask(at, "CLUSTER", "REPLICAS", id).String(), servers)
-		f.halfMoved(from, servers)
-		f.failsOver(from, servers)
-		r.noneIsPast("app", servers...)
+	for order, free := range map[string]bool{"exact": false, "free": true} {
+		t.Run(order, func(t *testing.T) {
+			r := startWith(t, Config{Upstreams: servers[:1], Behind: Cluster, Free: free})
+			f := r.fleet()
+			require.Len(t, r.ports(), 6)
+			f.eachReply(servers, "CLUSTER SLOTS", "CLUSTER SHARDS", "CLUSTER NODES", "ROLE", "INFO", "INFO replication",
+				"CLUSTER INFO", "HELLO")
+			v, at := f.do(f.first(), "SET", key, "v")
+			require.Equal(t, "+OK", v.String())
+			from := r.upstreamOf(at)
+			id := redistest.Dial(t, from).Do("CLUSTER", "MYID").Str
+			past(t, f.ask(at, "CLUSTER", "REPLICAS", id).String(), servers)
+			f.halfMoved(from, servers)
+			replica := f.takesOver(from, servers)
+			v, at = f.do(f.first(), "GET", key)
+			require.Equal(t, `"v"`, v.String())
+			require.Equal(t, replica, r.upstreamOf(at))
+			r.noneIsPast("app", servers...)
+		})
 	}
 }
 
@@ -232,10 +238,9 @@ func (f *fleet) halfMoved(from string, servers []string) {
 	}
 }
 
-// failsOver makes the replica of a master the master.
-func (f *fleet) failsOver(master string, servers []string) {
+// takesOver makes the replica of a master the master.
+func (f *fleet) takesOver(master string, servers []string) (replica string) {
 	f.t.Helper()
-	replica := ""
 	for _, addr := range servers {
 		role := redistest.Dial(f.t, addr).Do("ROLE").Elems
 		if role[0].Str == "slave" && strings.HasSuffix(master, fmt.Sprintf(":%d", role[2].Int)) {
@@ -245,19 +250,11 @@ func (f *fleet) failsOver(master string, servers []string) {
 	c, old := redistest.Dial(f.t, replica), redistest.Dial(f.t, master)
 	require.Equal(f.t, "+OK", c.Do("CLUSTER", "FAILOVER", "TAKEOVER").String())
 	c.Until(func() bool { return c.Do("ROLE").Elems[0].Str == "master" })
-	follows := func(c *redistest.Conn) func() bool {
-		return func() bool {
-			role := c.Do("ROLE").Elems
-			return role[0].Str == "slave" && role[3].Str == "connected"
-		}
-	}
-	old.Until(follows(old))
-	v, at := f.do(f.first(), "GET", key)
-	require.Equal(f.t, `"v"`, v.String())
-	require.Equal(f.t, replica, f.r.upstreamOf(at))
-	require.Equal(f.t, "+OK", old.Do("CLUSTER", "FAILOVER", "TAKEOVER").String())
-	old.Until(func() bool { return old.Do("ROLE").Elems[0].Str == "master" })
-	c.Until(follows(c))
+	old.Until(func() bool {
+		role := old.Do("ROLE").Elems
+		return role[0].Str == "slave" && role[3].Str == "connected"
+	})
+	return replica
 }
 
 func TestANodeThatAppearsGetsAPort(t *testing.T) {

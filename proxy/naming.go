@@ -174,18 +174,12 @@ func (n *naming) wants(mark byte) bool {
 func (n *naming) renamed(kind byte) []byte {
 	kept := n.kept
 	if kind == 0 {
-		if len(kept) > longestFront && n.first() == nil || len(kept) > mostNaming {
-			s, _ := spanOf(kept, 0)
-			n.large = n.subscribed && topicOf(kept, s) == publishes
-			n.keeps, n.kept = false, nil // it is no address that is so long
-			return kept
-		}
-		return nil
+		return n.released()
 	}
 	n.kept = nil
-	s, err := spanOf(kept, 0)
+	s, ok := spanOf(kept, 0)
 	switch topic := topicOf(kept, s); {
-	case err != nil && kind == '>':
+	case !ok && kind == '>':
 	case n.subscribed && topic == publishes:
 		return rename(kept, (*renamer).message, n.at)
 	case n.subscribed && topic == confirms:
@@ -193,6 +187,21 @@ func (n *naming) renamed(kind byte) []byte {
 	case kind != '>':
 		return rename(kept, n.answers(kind), n.at)
 	}
+	return kept
+}
+
+// released returns what is kept, if that is too long for something with addresses.
+func (n *naming) released() []byte {
+	kept := n.kept
+	if len(kept) <= longestFront {
+		return nil
+	}
+	s, _ := spanOf(kept, 0)
+	n.large = n.subscribed && topicOf(kept, s) == publishes
+	if !n.large && n.first() != nil && len(kept) <= mostNaming {
+		return nil
+	}
+	n.keeps, n.kept = false, nil
 	return kept
 }
 

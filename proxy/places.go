@@ -104,7 +104,9 @@ func (s *places) open(name string, at netip.AddrPort) (u *upstream, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.p.log('*', "Ready to accept connections tcp: port %d leads to %s", portOf(u.listener), name)
+	if s.p.announced { // the others are announced together
+		s.p.log('*', "Ready to accept connections tcp: port %d leads to %s", portOf(u.listener), name)
+	}
 	u.joins()
 	u.identify()
 	return u, nil

@@ -105,6 +105,7 @@ type Proxy struct {
 	log       func(level byte, format string, args ...any)
 	upstreams []*upstream
 	places    *places // nil unless replies are renamed
+	announced bool
 	ready     []*way  // they have to look again at what they hold
 	closing   []*pair // ended in this pass; their descriptors are open until its end, so that nobody gets their numbers
 
@@ -120,7 +121,8 @@ func New(cfg Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{cfg: cfg, loop: loop, log: cfg.Log, clockKeys: cfg.ClockKeys, match: cfg.Match, scratch: make([]byte, mostHeld)}
+	p := &Proxy{cfg: cfg, loop: loop, log: cfg.Log, clockKeys: cfg.ClockKeys, match: cfg.Match,
+		scratch: make([]byte, mostHeld)}
 	if err = p.listenAll(); err != nil {
 		p.close()
 		return nil, err
@@ -192,6 +194,14 @@ func (p *Proxy) Ports() (ports []int) {
 		ports = append(ports, portOf(u.listener))
 	}
 	return ports
+}
+
+// Announce logs where each port leads.
+func (p *Proxy) Announce() {
+	for _, u := range p.upstreams {
+		p.log('*', "Ready to accept connections tcp: port %d leads to %s", portOf(u.listener), u.name)
+	}
+	p.announced = true
 }
 
 // Dedicated tells the proxy that its process does nothing else. Call it before Run.

@@ -33,8 +33,8 @@ type edit struct {
 
 // rename returns a reply with other addresses. It is the reply itself if it names none.
 func rename(reply []byte, do rewrite, at func(string, int) (string, int)) []byte {
-	s, err := spanOf(reply, 0)
-	if err != nil || s.open || s.to != len(reply) {
+	s, ok := spanOf(reply, 0)
+	if !ok || s.open || s.to != len(reply) {
 		return reply
 	}
 	r := &renamer{reply: reply, at: at}
@@ -221,7 +221,7 @@ func (r *renamer) slotNode(node span) {
 	}
 }
 
-// nodes is for CLUSTER NODES and REPLICAS: lines with an address in the second word, such as host:port@busport,hostname.
+// nodes is for CLUSTER NODES and REPLICAS: lines with an address in the second word, as in host:port@busport,hostname.
 func (r *renamer) nodes(s span) {
 	for _, e := range s.elems {
 		r.nodes(e)

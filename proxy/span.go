@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/internal/ascii"
@@ -18,28 +17,26 @@ type span struct {
 	null, open bool   // it is null; its elements are not all there
 }
 
-var errNoSpan = errors.New("the reply has a form that no command uses")
-
 // spanOf finds the element of a reply that begins at an offset. If the reply has arrived in part, what is missing is
-// left out.
-func spanOf(reply []byte, at int) (span, error) {
+// left out. ok is false for a form that no command uses. ok is false for what is no reply.
+func spanOf(reply []byte, at int) (s span, ok bool) {
 	n := bytes.IndexByte(reply[at:], '\n')
 	if n < 2 || reply[at+n-1] != '\r' {
-		return span{open: true}, errNoSpan
+		return span{open: true}, false
 	}
-	s := span{kind: reply[at], from: at, to: at + n + 1, text: at + 1, end: at + n - 1}
+	s = span{kind: reply[at], from: at, to: at + n + 1, text: at + 1, end: at + n - 1}
 	switch s.kind {
 	case '+', '-', ':', ',', '(', '_', '#':
 		s.null = s.kind == '_'
-		return s, nil
+		return s, true
 	}
 	size, isNumber := ascii.ParseInt(reply[s.text:s.end])
 	switch {
 	case !isNumber:
-		return s, errNoSpan
+		return s, false
 	case size < 0:
 		s.null = true
-		return s, nil
+		return s, true
 	}
 	switch s.kind {
 	case '$', '=', '!':
@@ -49,35 +46,35 @@ func spanOf(reply []byte, at int) (span, error) {
 	case '*', '~', '>':
 		return s.aggregate(reply, size)
 	}
-	return s, errNoSpan
+	return s, false
 }
 
-func (s span) string(reply []byte, size int64) (span, error) {
+func (s span) string(reply []byte, size int64) (span, bool) {
 	if size > int64(len(reply)-s.to-2) {
-		return s, errNoSpan
+		return s, false
 	}
 	s.text, s.end = s.to, s.to+int(size)
 	s.to = s.end + 2
 	if s.kind == '=' && size >= int64(len("txt:")) {
 		s.text += len("txt:")
 	}
-	return s, nil
+	return s, true
 }
 
-func (s span) aggregate(reply []byte, size int64) (span, error) {
+func (s span) aggregate(reply []byte, size int64) (span, bool) {
 	for range size {
 		if s.to >= len(reply) {
 			s.open = true
-			return s, nil
+			return s, true
 		}
-		e, err := spanOf(reply, s.to)
-		if err != nil {
-			return s, err
+		e, ok := spanOf(reply, s.to)
+		if !ok {
+			return s, false
 		}
 		s.elems = append(s.elems, e)
 		s.to = e.to
 	}
-	return s, nil
+	return s, true
 }
 
 // isText reports whether an element is a line or a string.

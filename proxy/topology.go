@@ -66,12 +66,12 @@ func (u *upstream) joins() {
 	}
 }
 
-// leads notes whether the upstream is a replica. The log says when that has become a master.
-func (l *labState) leads(s *sight) {
-	if l.ledger.follows && !s.follows {
+// leads notes whether the upstream is a replica. The log says when one has become a master.
+func (l *labState) leads(s *sight, followed bool) {
+	l.ledger.follows = s.follows
+	if followed && !s.follows {
 		l.addAt(max(s.at, l.ledger.now()), lab.Entry{Event: lab.EventPromoted, Outcome: lab.Executed})
 	}
-	l.ledger.follows = s.follows
 }
 
 // unlooked is for a look that has failed. Among several nodes one that is down is no reason to judge none. What has

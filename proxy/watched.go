@@ -74,8 +74,10 @@ func (l *labState) saw(keys []keyAt, s *sight) {
 		l.ledger.restarted = false
 		l.lost()
 	}
+	followed := l.ledger.follows
+	l.ledger.follows = followed || s.follows
 	l.unmade(keys, s)
-	l.leads(s)
+	l.leads(s, followed)
 }
 
 // answered is for a request whose reply is there, or never comes. It looks at the keys again.

@@ -190,7 +190,7 @@ func root(e ast.Expr) *ast.Ident {
 func starters() map[string]string {
 	return map[string]string{
 		"cmd/miniredisd.listen":                 "reads the answers of explore --stdio",
-		"cmd/miniredisd.runProxy":               "waits for a signal and posts Stop",
+		"cmd/miniredisd.serveProxy":             "waits for a signal and posts Stop",
 		"cmd/miniredisd.serve":                  "waits for signals and posts Stop",
 		"cmd/miniredisd.serveHTTP":              "net/http, for lab-http and watch",
 		"miniredistest.start":                   "runs the masters of a test",
@@ -213,6 +213,7 @@ func starters() map[string]string {
 
 		"node.Run":                 "one for each master behind the first",
 		"proxy.judges":             "judges the logs for LAB VERDICT",
+		"proxy.topology":           "asks which nodes there are, and may have to connect",
 		"server.start":             "the executor of --exec queue",
 		"server/repl.ask":          "resolves the name of a master",
 		"server/lab.apart":         "finds a verdict or writes a log, which may take a second",
