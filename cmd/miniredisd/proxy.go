@@ -25,6 +25,10 @@ const proxyUsage = `Clients of --port talk to the upstream. A client that sends 
 LAB FAULT makes requests go wrong, LAB LOG WATCH and LAB VERDICT judge locks, and LAB HELP lists what there is.
 
   --upstream HOST:PORT   a server that speaks RESP; again for each further one
+  --upstream-sentinel HOST:PORT  a Sentinel; each server and each Sentinel that it names gets a port, too
+  --sentinel-name NAME   only what belongs to this master (all)
+  --upstream-cluster HOST:PORT   a node of a cluster; each other node gets a port, too
+  --announce HOST        what replies that name nodes say instead of their hosts (where the client has connected)
   --port N               the port of the first upstream; the next ones count up (7777). 0 takes free ports
   --bind ADDRESS         listen on this address (127.0.0.1)
   --order ORDER          exact: the upstream has one request at a time (exact); free: it may have many
@@ -64,6 +68,11 @@ func runProxy(args []string, out, errs io.Writer) int {
 		Log: log.Log, Judge: judge}
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	flags.Var((*upstreams)(&cfg.Upstreams), "upstream", "")
+	var sentinels, nodes upstreams
+	flags.Var(&sentinels, "upstream-sentinel", "")
+	flags.StringVar(&cfg.MasterName, "sentinel-name", "", "")
+	flags.Var(&nodes, "upstream-cluster", "")
+	flags.StringVar(&cfg.Announce, "announce", "", "")
 	flags.IntVar(&cfg.Port, "port", 7777, "")
 	flags.IntVar(&cfg.ClockKeys, "clock-keys", 10000, "")
 	auth := flags.String("auth", os.Getenv("REDISCLI_AUTH"), "")
@@ -79,21 +88,49 @@ func runProxy(args []string, out, errs io.Writer) int {
 	} else if *auth != "" {
 		cfg.Auth = []string{*auth}
 	}
-	switch {
+	why := ""
+	switch kinds := behind(&cfg, sentinels, nodes); {
 	case !cfg.Free && *order != "exact":
-		fmt.Fprintf(errs, "proxy: --order expects exact or free, not '%s'\n", *order)
-		return 2
+		why = fmt.Sprintf("--order expects exact or free, not '%s'", *order)
 	case flags.NArg() > 0:
-		fmt.Fprintf(errs, "proxy: '%s' is no option. miniredisd help proxy lists them.\n", flags.Arg(0))
-		return 2
+		why = fmt.Sprintf("'%s' is no option. miniredisd help proxy lists them.", flags.Arg(0))
 	case len(cfg.Upstreams) == 0:
-		fmt.Fprintln(errs, "proxy: --upstream HOST:PORT is missing")
-		return 2
+		why = "--upstream HOST:PORT is missing"
+	case kinds > 1:
+		why = "--upstream, --upstream-sentinel and --upstream-cluster exclude each other"
+	case cfg.MasterName != "" && len(sentinels) == 0:
+		why = "--sentinel-name needs --upstream-sentinel"
+	case cfg.Announce != "" && cfg.Behind == "":
+		why = "--announce needs --upstream-sentinel or --upstream-cluster: other replies name no nodes"
 	case cfg.Port < 0 || cfg.Port+len(cfg.Upstreams)-1 > server.MaxPort:
-		fmt.Fprintf(errs, "proxy: %d ports from --port %d on are not all between 0 and %d\n", len(cfg.Upstreams), cfg.Port,
+		why = fmt.Sprintf("%d ports from --port %d on are not all between 0 and %d", len(cfg.Upstreams), cfg.Port,
 			server.MaxPort)
+	}
+	if why != "" {
+		fmt.Fprintln(errs, "proxy: "+why)
 		return 2
 	}
+	return serveProxy(cfg, log, errs)
+}
+
+// behind notes what the upstreams show the way to. It returns how many kinds of upstreams there are.
+func behind(cfg *proxy.Config, sentinels, nodes upstreams) (kinds int) {
+	for _, all := range [][]string{cfg.Upstreams, sentinels, nodes} {
+		if len(all) > 0 {
+			kinds++
+		}
+	}
+	if len(sentinels) > 0 {
+		cfg.Behind = proxy.Sentinel
+	} else if len(nodes) > 0 {
+		cfg.Behind = proxy.Cluster
+	}
+	cfg.Upstreams = append(cfg.Upstreams, append(sentinels, nodes...)...)
+	return kinds
+}
+
+// serveProxy serves until a signal ends the proxy. It returns the exit code.
+func serveProxy(cfg proxy.Config, log *rlog.Logger, errs io.Writer) int {
 	collector.Pace()
 	p, err := proxy.New(cfg)
 	if err != nil {
@@ -107,9 +144,7 @@ func runProxy(args []string, out, errs io.Writer) int {
 		<-signals
 		p.Stop()
 	}()
-	for i, port := range p.Ports() {
-		log.Log('*', "Ready to accept connections tcp: port %d leads to %s", port, cfg.Upstreams[i])
-	}
+	p.Announce()
 	runtime.UnlockOSThread()
 	p.Dedicated()
 	if err := p.Run(); err != nil {

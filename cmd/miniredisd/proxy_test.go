@@ -38,6 +38,10 @@ func TestAProxyRefusesWrongArguments(t *testing.T) {
 		"--upstream a:1 b:1":        "'b:1' is no option",
 		"--port 65535 --upstream a:1 --upstream b:1": "2 ports from --port 65535 on",
 		"--upstream 127.0.0.1":                       "'127.0.0.1' is no address",
+		"--upstream a:1 --upstream-cluster b:1":      "exclude each other",
+		"--upstream-cluster 127.0.0.1:1":             "does not say which nodes there are",
+		"--sentinel-name m --upstream a:1":           "--sentinel-name needs --upstream-sentinel",
+		"--announce h --upstream a:1":                "--announce needs --upstream-sentinel",
 	} {
 		p := start(t, "miniredisd", "", append([]string{"proxy"}, strings.Fields(args)...)...)
 		require.NotZero(t, p.exit(), args)
