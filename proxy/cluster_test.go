@@ -1,12 +1,14 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -95,7 +97,7 @@ func (r *running) upstreamOf(addr string) string {
 	r.proxy.loop.Post(func() {
 		name := ""
 		for _, u := range r.proxy.upstreams {
-			if strings.HasSuffix(addr, ":"+strconv.Itoa(portOf(u.listener))) {
+			if strings.HasSuffix(addr, ":"+strconv.Itoa(u.port)) {
 				name = u.name
 			}
 		}
@@ -298,4 +300,36 @@ func TestAClusterOfOursStaysBehindTheProxy(t *testing.T) {
 	require.Equal(t, `"v"`, v.String())
 	require.Equal(t, to.Addr(), r.upstreamOf(at))
 	r.noneIsPast("app", m.Addrs()...)
+}
+
+// A client of a cluster looks for another node when one refuses it.
+func TestANodeThatIsDownRefusesClients(t *testing.T) {
+	nodes := redistest.StartCluster(t, 3, 0)
+	r := startWith(t, Config{Upstreams: addrs(nodes)[:1], Behind: Cluster})
+	dead := nodes[2]
+	port := 0
+	for _, each := range r.ports() {
+		if r.upstreamOf(fmt.Sprintf("127.0.0.1:%d", each)) == dead.Addr {
+			port = each
+		}
+	}
+	require.NoError(t, redistest.Dial(t, dead.Addr).Send(resp.AppendRequest(nil, "SHUTDOWN", "NOSAVE")))
+	at := fmt.Sprintf("127.0.0.1:%d", port)
+	redistest.Until(t, func() bool {
+		c, err := net.Dial("tcp", at)
+		if err == nil {
+			_ = c.Close()
+		}
+		return errors.Is(err, syscall.ECONNREFUSED)
+	})
+	back, err := net.Listen("tcp", dead.Addr)
+	require.NoError(t, err)
+	defer back.Close()
+	redistest.Until(t, func() bool {
+		c, err := net.Dial("tcp", at)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	})
 }

@@ -67,12 +67,10 @@ func (l *labState) setAllMuted(u *upstream) {
 		closeSocket(s.fd, s.how)
 		return true
 	})
-	if l.blackhole {
+	if l.blackhole && u.listener >= 0 {
 		l.p.loop.Unwatch(u.listener, reactor.Readable)
-	} else if l.p.loop.Watched(u.listener) == 0 {
-		if err := l.p.loop.Watch(u.listener, reactor.Readable, u.accept); err != nil {
-			l.p.log('#', "Accepting client connection: %v", err)
-		}
+	} else {
+		u.accepts()
 	}
 }
 

@@ -69,6 +69,7 @@ func (p *Proxy) join(u *upstream, client int) {
 	server, err := startConnect(u.family, u.at)
 	if err != nil {
 		u.fails(fmt.Sprintf("cannot be reached: %v", err))
+		u.shuts(err)
 		closeSocket(client, reset)
 		return
 	}
@@ -92,6 +93,7 @@ func (c *pair) connected() {
 	c.p.loop.Unwatch(c.server, reactor.Writable)
 	if err := socketError(c.server); err != nil {
 		c.up.fails(fmt.Sprintf("cannot be reached: %v", err))
+		c.up.shuts(err)
 		c.end(reset)
 		return
 	}

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -105,7 +104,7 @@ func (s *places) open(name string, at netip.AddrPort) (u *upstream, err error) {
 		return nil, err
 	}
 	if s.p.announced { // the others are announced together
-		s.p.log('*', "Ready to accept connections tcp: port %d leads to %s", portOf(u.listener), name)
+		s.p.log('*', "Ready to accept connections tcp: port %d leads to %s", u.port, name)
 	}
 	u.joins()
 	u.identify()
@@ -113,15 +112,11 @@ func (s *places) open(name string, at netip.AddrPort) (u *upstream, err error) {
 }
 
 // identify asks an upstream for the ID of its process, and accepts clients then. One that does not answer has clients
-// as well: they see that it is down.
+// as well.
 func (u *upstream) identify() {
-	u.lab.ask("PING")(func(resp.Value, error) {
-		if u.p.loop.Watched(u.listener) != 0 || u.lab.blackhole {
-			return
-		}
-		if err := u.p.loop.Watch(u.listener, reactor.Readable, u.accept); err != nil {
-			u.p.log('#', "Accepting client connection: %v", err)
-		}
+	u.lab.ask("PING")(func(_ resp.Value, err error) {
+		u.shuts(err)
+		u.accepts()
 	})
 }
 
@@ -156,7 +151,7 @@ func (c *pair) place(host string, port int) (string, int) {
 	if u == nil {
 		return c.here(), 0 // nobody walks past the proxy
 	}
-	return c.here(), portOf(u.canonical().listener)
+	return c.here(), u.canonical().port
 }
 
 // here returns the host at which the client reaches the proxy.

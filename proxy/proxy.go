@@ -154,10 +154,7 @@ func (p *Proxy) listenAll() error {
 			return err
 		}
 		if p.cfg.Behind == "" {
-			err = p.loop.Watch(u.listener, reactor.Readable, u.accept)
-		}
-		if err != nil {
-			return err
+			u.accepts()
 		}
 	}
 	if p.cfg.Behind != "" {
@@ -177,21 +174,30 @@ func (p *Proxy) listen(name string, at netip.AddrPort, port int) (*upstream, err
 		ledger: ledger{known: map[keyAt]*lab.Value{}},
 	}
 	u.family, u.at = sockaddr(at)
-	here, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(cfg.Bind, strconv.Itoa(port)))
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w", cfg.Bind, err)
+	var err error
+	if u.listener, err = p.listenOn(port); err != nil {
+		return nil, err
 	}
-	if u.listener, err = listenAt(here.AddrPort()); err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w", here, err)
-	}
+	u.port = portOf(u.listener)
 	p.upstreams = append(p.upstreams, u)
 	return u, nil
+}
+
+func (p *Proxy) listenOn(port int) (listener int, err error) {
+	here, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(p.cfg.Bind, strconv.Itoa(port)))
+	if err != nil {
+		return -1, fmt.Errorf("cannot listen on %s: %w", p.cfg.Bind, err)
+	}
+	if listener, err = listenAt(here.AddrPort()); err != nil {
+		return -1, fmt.Errorf("cannot listen on %s: %w", here, err)
+	}
+	return listener, nil
 }
 
 // Ports returns the ports on which the proxy listens, in the order of the upstreams.
 func (p *Proxy) Ports() (ports []int) {
 	for _, u := range p.upstreams {
-		ports = append(ports, portOf(u.listener))
+		ports = append(ports, u.port)
 	}
 	return ports
 }
@@ -199,7 +205,7 @@ func (p *Proxy) Ports() (ports []int) {
 // Announce logs where each port leads.
 func (p *Proxy) Announce() {
 	for _, u := range p.upstreams {
-		p.log('*', "Ready to accept connections tcp: port %d leads to %s", portOf(u.listener), u.name)
+		p.log('*', "Ready to accept connections tcp: port %d leads to %s", u.port, u.name)
 	}
 	p.announced = true
 }
@@ -219,7 +225,8 @@ func (p *Proxy) Stop() { p.loop.Post(p.loop.Stop) }
 // close closes all that is open.
 func (p *Proxy) close() {
 	for _, u := range p.upstreams {
-		_ = unix.Close(u.listener)
+		_ = unix.Close(u.listener) // it may be closed already
+		u.stopProbing()
 		for each := range u.pairs {
 			each.under = nil // nobody waits for its reply
 			each.end(fin)
@@ -257,7 +264,9 @@ type upstream struct {
 	name     string // as it was given
 	family   int
 	at       unix.Sockaddr
-	listener int
+	port     int
+	listener int // -1 while the upstream refuses connections: see shuts
+	probing  int // a connection that asks it, 0 for none
 	pairs    map[*pair]struct{}
 	lab      labState
 	turn     turn
@@ -272,6 +281,9 @@ type upstream struct {
 // accept takes the connections that wait, a bounded number in each pass.
 func (u *upstream) accept() {
 	for range 100 {
+		if u.listener < 0 {
+			return
+		}
 		fd, err := acceptFrom(u.listener)
 		switch {
 		case err == nil:
@@ -291,9 +303,7 @@ func (u *upstream) pause(err error) {
 	u.p.log('#', "Accepting client connection: %v", err)
 	u.p.loop.Unwatch(u.listener, reactor.Readable)
 	u.p.loop.After(100*time.Millisecond, func() time.Duration {
-		if err := u.p.loop.Watch(u.listener, reactor.Readable, u.accept); err != nil {
-			u.p.log('#', "Accepting client connection: %v", err)
-		}
+		u.accepts()
 		return 0
 	})
 }

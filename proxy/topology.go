@@ -161,10 +161,10 @@ func (s *standing) write(w *resp.Writer, c *pair) {
 		_, follows = c.place(e[1].Str, int(e[2].Int))
 	}
 	if s.u.same != nil {
-		same = portOf(s.u.same.listener)
+		same = s.u.same.port
 	}
 	w.Map(6)
-	w.IntField("port", int64(portOf(s.u.listener)))
+	w.IntField("port", int64(s.u.port))
 	w.TextField("upstream", s.u.name)
 	w.TextField("state", s.state)
 	w.TextField("role", role)
