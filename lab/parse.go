@@ -164,6 +164,10 @@ func (p *parser) action(words [][]byte) (taken int, err error) {
 		r.Millis, err = number(word+" expects a number of milliseconds", arg, 1, MaxMillis)
 	case r.Action == Cut:
 		r.Bytes, err = number(word+" expects a number of bytes", arg, 0, math.MaxInt32)
+	case r.Action == Bandwidth:
+		r.Bytes, err = number(word+" expects a number of bytes in a second", arg, 1, math.MaxInt32)
+	case r.Action == Slice:
+		r.Bytes, err = number(word+" expects a number of bytes", arg, 1, math.MaxInt32)
 	case r.Action.takesText():
 		r.Text = strings.TrimPrefix(arg, "-")
 		if r.Text == "" || strings.ContainsAny(r.Text, "\r\n") {

@@ -45,6 +45,9 @@ func TestARuleIsReadInAnyOrderAndCase(t *testing.T) {
 		"r ACTION DELAY-EXEC 15 PROB 1":      {Name: "r", Prob: 1, Action: lab.DelayExec, Millis: 15},
 		"r ACTION error 'OOM not now'":       {Name: "r", Prob: 1, Action: lab.Error, Text: "OOM not now"},
 		"r ACTION ERROR-AFTER -ERR":          {Name: "r", Prob: 1, Action: lab.ErrorAfter, Text: "ERR"},
+		"r ACTION BANDWIDTH 2048":            {Name: "r", Prob: 1, Action: lab.Bandwidth, Bytes: 2048},
+		"r ACTION jitter 20":                 {Name: "r", Prob: 1, Action: lab.Jitter, Millis: 20},
+		"r ACTION SLICE 1":                   {Name: "r", Prob: 1, Action: lab.Slice, Bytes: 1},
 		"r CMD MESSAGE ACTION DELAY-PUSH 5":  {Name: "r", Cmd: "message", Prob: 1, Action: lab.DelayPush, Millis: 5},
 		"r SCRIPT 'redis.call(' ACTION HOLD": {Name: "r", Script: "redis.call(", Prob: 1, Action: lab.Hold},
 	} {
@@ -54,7 +57,7 @@ func TestARuleIsReadInAnyOrderAndCase(t *testing.T) {
 
 func TestTheErrorOfARuleNamesTheWrongWord(t *testing.T) {
 	const actions = "DROP-BEFORE, DROP-REPLY, RESET-BEFORE, RESET-AFTER, SILENT, DELAY-EXEC, DELAY-REPLY, HOLD, " +
-		"ERROR, ERROR-AFTER, CUT, SKIP-PUSH, DELAY-PUSH, NOTE-PUSH"
+		"ERROR, ERROR-AFTER, CUT, BANDWIDTH, JITTER, SLICE, SKIP-PUSH, DELAY-PUSH, NOTE-PUSH"
 	for _, c := range [][2]string{
 		{"", "a name is missing"},
 		{"''", "the name is empty"},
@@ -89,6 +92,9 @@ func TestTheErrorOfARuleNamesTheWrongWord(t *testing.T) {
 		{"r ACTION DELAY-REPLY KEY a",
 			"ACTION DELAY-REPLY expects a number of milliseconds from 1 to 3153600000000, not 'KEY'"},
 		{"r ACTION CUT -1", "ACTION CUT expects a number of bytes from 0 to 2147483647, not '-1'"},
+		{"r ACTION BANDWIDTH 0", "ACTION BANDWIDTH expects a number of bytes in a second from 1 to 2147483647, not '0'"},
+		{"r ACTION SLICE", "ACTION SLICE expects a number of bytes from 1 to 2147483647, not ''"},
+		{"r ACTION JITTER 1s", "ACTION JITTER expects a number of milliseconds from 1 to 3153600000000, not '1s'"},
 		{"r ACTION ERROR", "ACTION ERROR expects an error text in one line, not ''"},
 		{"r ACTION ERROR-AFTER 'two\r\nlines'", `ACTION ERROR-AFTER expects an error text in one line, not 'two\r\nlines'`},
 		{"r SCRIPT x ACTION SKIP-PUSH", "SCRIPT does not go with ACTION SKIP-PUSH: a message has no script"},
@@ -105,7 +111,7 @@ func FuzzParseRule(f *testing.F) {
 	for _, line := range []string{
 		"r ACTION HOLD", "r CMD set KEY lock:* NTH 2 TIMES 3 PROB 0.5 ACTION DROP-REPLY", "r CLIENT 7 ACTION CUT 3",
 		"r CLIENT w-* SCRIPT pexpire ACTION DELAY-EXEC 10", "r ACTION ERROR x", "r CMD message ACTION DELAY-PUSH 1",
-		"r PROB 1e-300 ACTION SILENT",
+		"r PROB 1e-300 ACTION SILENT", "r ACTION BANDWIDTH 9", "r ACTION JITTER 9", "r ACTION SLICE 9",
 	} {
 		f.Add(strings.ReplaceAll(line, " ", "\x00"))
 	}

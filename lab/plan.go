@@ -2,11 +2,13 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 	"unsafe"
 )
 
@@ -123,13 +125,15 @@ func (p *Plan) recount() {
 	}
 }
 
-// Request returns the rule that fires for a request, or nil.
+// Request returns the rule that fires for a request, or nil. If its reply has a Pace, the rule is a copy that has it.
 func (p *Plan) Request(q *Request) *Rule { return p.fire(q, false) }
 
 // Push is Request for a message. Its client is the receiver.
 func (p *Plan) Push(q *Request) *Rule { return p.fire(q, true) }
 
 func (p *Plan) fire(q *Request, push bool) (first *Rule) {
+	var line *Rule
+	var pace Pace
 	for _, r := range p.Rules {
 		if r.Action.OnPush() != push || !p.matches(r, q) {
 			continue
@@ -138,10 +142,23 @@ func (p *Plan) fire(q *Request, push bool) (first *Rule) {
 			r.Spared = q.Client
 			continue
 		}
-		if r.turn() && first == nil {
+		fires := r.turn()
+		switch {
+		case fires && r.Action.OnLine():
+			r.Fired++
+			pace.add(r)
+			line = cmp.Or(line, r)
+		case fires && first == nil:
 			r.Fired++
 			first = r
 		}
+	}
+	if first = cmp.Or(first, line); first != nil && first.Action == DelayReply {
+		pace.Start += time.Duration(first.Millis) * time.Millisecond
+	}
+	if pace != (Pace{}) {
+		paced := *first
+		paced.Pace, first = pace, &paced
 	}
 	return first
 }

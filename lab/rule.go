@@ -21,6 +21,9 @@ const (
 	Error                     // not executed; the reply is an error
 	ErrorAfter                // executed; the reply is an error
 	Cut                       // executed; the connection ends in the middle of the reply
+	Bandwidth                 // executed; the reply is slow
+	Jitter                    // executed; the reply is late, and each time another while
+	Slice                     // executed; the reply comes in pieces
 	SkipPush                  // the message is never sent
 	DelayPush                 // the message is sent later
 	NotePush                  // the message is sent, and the log shows it
@@ -30,7 +33,7 @@ const (
 func (a Action) String() string {
 	return [actions]string{
 		"DROP-BEFORE", "DROP-REPLY", "RESET-BEFORE", "RESET-AFTER", "SILENT", "DELAY-EXEC", "DELAY-REPLY", "HOLD",
-		"ERROR", "ERROR-AFTER", "CUT", "SKIP-PUSH", "DELAY-PUSH", "NOTE-PUSH",
+		"ERROR", "ERROR-AFTER", "CUT", "BANDWIDTH", "JITTER", "SLICE", "SKIP-PUSH", "DELAY-PUSH", "NOTE-PUSH",
 	}[a]
 }
 
@@ -46,8 +49,16 @@ func (a Action) BeforeRun() bool {
 	return false
 }
 
-func (a Action) takesMillis() bool { return a == DelayExec || a == DelayReply || a == DelayPush }
-func (a Action) takesText() bool   { return a == Error || a == ErrorAfter }
+// OnLine reports whether the action says how the bytes of a reply go. Then it goes together with another rule that
+// fires for the same request.
+func (a Action) OnLine() bool { return a == Bandwidth || a == Jitter || a == Slice }
+
+func (a Action) takesMillis() bool {
+	return a == DelayExec || a == DelayReply || a == DelayPush || a == Jitter
+}
+
+func (a Action) takesText() bool  { return a == Error || a == ErrorAfter }
+func (a Action) takesBytes() bool { return a == Cut || a == Bandwidth || a == Slice }
 
 // Rule is one rule of a Plan, as ParseRule reads it. A condition that is "" or 0 matches
 // everything.
@@ -67,8 +78,9 @@ type Rule struct {
 
 	Action Action
 	Text   string // of ERROR and ERROR-AFTER
-	Millis int64  // of DELAY-*
-	Bytes  int64  // of CUT
+	Millis int64  // of DELAY-* and JITTER
+	Bytes  int64  // of CUT and SLICE; of BANDWIDTH in a second
+	Pace   Pace   // of the reply, by all rules that fire for a request: see Plan.Request
 
 	Matched, Fired int64 // how often so far
 	Spared         int64 // id of the last client that was not held because it has sent LAB, or 0
@@ -86,10 +98,11 @@ func OutcomeOf(r *Rule, reply []byte, ran bool) Outcome {
 		switch r.Action {
 		case DropReply, ResetAfter, Silent, ErrorAfter:
 			return ReplyLost
-		case DelayReply:
-			return ReplyLate
 		case Cut:
 			return ReplyCut
+		}
+		if r.Pace != (Pace{}) {
+			return ReplyLate
 		}
 	}
 	if len(reply) > 0 && reply[0] == '-' {
@@ -128,7 +141,7 @@ func (r *Rule) Words() []string {
 		words = append(words, strconv.FormatInt(r.Millis, 10))
 	case r.Action.takesText():
 		words = append(words, r.Text)
-	case r.Action == Cut:
+	case r.Action.takesBytes():
 		words = append(words, strconv.FormatInt(r.Bytes, 10))
 	}
 	return words

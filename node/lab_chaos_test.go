@@ -201,7 +201,8 @@ func labRule(rng *rand.Rand) string {
 		any("", "CMD blpop", "CMD set", "CMD exec", "CMD eval", "KEY 1", "SCRIPT TIME", "CLIENT c1*"),
 		any("", "NTH 3", "TIMES 2", "PROB 0.3"),
 		any("DROP-BEFORE", "DROP-REPLY", "RESET-BEFORE", "RESET-AFTER", "SILENT", "DELAY-EXEC 100",
-			"DELAY-REPLY 100", "HOLD", "ERROR E", "ERROR-AFTER E", "CUT 1", "SKIP-PUSH", "DELAY-PUSH 50"))
+			"DELAY-REPLY 100", "HOLD", "ERROR E", "ERROR-AFTER E", "CUT 1", "SKIP-PUSH", "DELAY-PUSH 50",
+			"BANDWIDTH 1000", "JITTER 9", "SLICE 2"))
 }
 
 // beClient connects, sends various requests, and reads until the connection ends.

@@ -19,7 +19,8 @@ import (
 //	    │    others                      the request goes to the upstream, and its reply is due
 //	    v
 //	deliver: at the reply with the number
-//	         DROP-REPLY RESET-AFTER SILENT CUT DELAY-REPLY ERROR-AFTER
+//	         DROP-REPLY RESET-AFTER SILENT CUT ERROR-AFTER
+//	         DELAY-REPLY BANDWIDTH JITTER SLICE: lets (slow.go)
 //
 // While no rule exists, the requests go past in their own bytes. While one does, each goes past as an array of strings,
 // which is how clients write them anyway, and no request is sent before it is whole.
@@ -38,9 +39,8 @@ type due struct {
 	ends   ending                    // for a connection that ends here: how
 	cuts   bool
 
-	timer *reactor.Timer // of DELAY-REPLY
-	late  bool           // it has run
-	past  bool           // the log has it by the turn, or LAB RESET has emptied the log since
+	slow slow
+	past bool // the log has it by the turn, or LAB RESET has emptied the log since
 }
 
 // parked is the request that a pair does not send yet.
@@ -185,7 +185,15 @@ func (c *pair) deliver(in []byte) (out, rest []byte, err error) {
 			if !d.ready {
 				return out, in, nil
 			}
-			out = append(out, d.reply...)
+			n := c.lets(d, len(d.reply)-d.passed)
+			out = append(out, d.reply[d.passed:d.passed+n]...)
+			d.goes(n)
+			switch d.passed += n; {
+			case n == 0 && len(d.reply) > 0:
+				return out, in, nil
+			case d.passed < len(d.reply):
+				continue
+			}
 			if c.finished(d); d.cuts {
 				c.leave(d.ends)
 				return out, nil, nil
@@ -195,10 +203,14 @@ func (c *pair) deliver(in []byte) (out, rest []byte, err error) {
 		if len(in) == 0 {
 			return out, nil, nil
 		}
-		if d != nil && c.delays(d) {
-			return out, in, nil
+		may := len(in)
+		if d != nil {
+			if may = c.lets(d, len(in)); may == 0 {
+				return out, in, nil
+			}
 		}
-		n, kind, err := c.cutter.Cut(in)
+		n, kind, err := c.cutter.Cut(in[:may])
+		d.goes(n)
 		if err != nil {
 			return out, nil, err
 		}
@@ -235,21 +247,6 @@ func (c *pair) next() *due {
 	return nil
 }
 
-// delays reports whether a reply has to wait. It starts the time of DELAY-REPLY.
-func (c *pair) delays(d *due) bool {
-	if d.rule == nil || d.rule.Action != lab.DelayReply || d.late {
-		return false
-	}
-	if d.timer == nil {
-		d.timer = c.p.loop.After(time.Duration(d.rule.Millis)*time.Millisecond, func() time.Duration {
-			d.late = true
-			c.replies.again()
-			return 0
-		})
-	}
-	return true
-}
-
 // passPart takes a part of a reply that is due, and passes on what the client may get.
 func (c *pair) passPart(d *due, out, piece []byte) []byte {
 	if len(d.reply)+len(piece) <= longestReply {
@@ -259,11 +256,12 @@ func (c *pair) passPart(d *due, out, piece []byte) []byte {
 		return out
 	}
 	switch d.rule.Action {
-	case lab.DelayReply, lab.Hold, lab.DelayExec:
 	case lab.Cut:
 		piece = piece[:min(len(piece), int(d.rule.Bytes)-d.passed)]
 	default:
-		return out
+		if !passes(d.rule.Action) {
+			return out
+		}
 	}
 	d.passed += len(piece)
 	return append(out, piece...)
@@ -271,8 +269,8 @@ func (c *pair) passPart(d *due, out, piece []byte) []byte {
 
 // replied ends a reply that is due: it logs the request, and does what its rule says.
 func (c *pair) replied(d *due, out []byte) []byte {
-	c.finished(d)
 	if d.rule == nil {
+		c.finished(d)
 		return append(out, d.learn(d.reply)...)
 	}
 	d.entry.Outcome = lab.OutcomeOf(d.rule, d.reply, true)
@@ -280,15 +278,17 @@ func (c *pair) replied(d *due, out []byte) []byte {
 	if !d.past {
 		c.up.lab.log.Add(d.entry)
 	}
-	switch d.rule.Action {
-	case lab.ErrorAfter:
+	if d.rule.Action == lab.ErrorAfter {
 		w := c.writer()
 		w.Error(d.rule.Text)
-		return append(out, w.Buf...)
-	case lab.Silent:
+		d.here, d.ready, d.reply = true, true, w.Buf
+		return out
+	}
+	c.finished(d)
+	switch {
+	case d.rule.Action == lab.Silent:
 		c.silent = true
-	case lab.DelayReply, lab.Hold, lab.DelayExec:
-	default:
+	case !passes(d.rule.Action):
 		d.cuts, d.ends = true, endingOf(d.rule)
 	}
 	return out

@@ -273,10 +273,8 @@ func (l *labState) forgets(u *upstream) {
 			each.decided = &parked{}
 		}
 		for _, d := range each.due {
-			if d.timer != nil {
-				l.p.loop.Cancel(d.timer)
-			}
-			d.late, d.past = true, true
+			each.hurry(d)
+			d.past = true
 			each.replies.later()
 		}
 	}

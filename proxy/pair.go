@@ -114,9 +114,7 @@ func (c *pair) end(how ending) {
 	c.forgetParked()
 	c.up.lab.forgetWaits(func(w *wait) bool { return w.c == c })
 	for _, d := range c.due {
-		if d.timer != nil {
-			c.p.loop.Cancel(d.timer)
-		}
+		c.hurry(d)
 	}
 }
 

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"strings"
-	"time"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/trace"
@@ -22,11 +21,10 @@ import (
 //	    │    HOLD DELAY-EXEC             Session.Hold = Stopped: the request is put back, and
 //	    │                                comes again when the client is released
 //	    │ Executor.Do                    ERROR-AFTER in Answered
-//	    │ afterRequest: applyFault       DROP-REPLY RESET-AFTER CUT SILENT DELAY-REPLY
+//	    │ afterRequest: applyFault       DROP-REPLY RESET-AFTER CUT SILENT
+//	    │                                DELAY-REPLY BANDWIDTH JITTER SLICE: slowDown (slow.go)
 //	    ▼
 //	resumeWithFault: applyFault          for the reply of a command that blocked
-//
-// DELAY-REPLY sets the barrier of the connection (ioworkers.Conn.Bar). A timer lifts it.
 
 // doWithFaults is Executor.Do, with the fault of a rule that fires for the request.
 func (l *State) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
@@ -158,6 +156,15 @@ func (l *State) afterRequest(c *server.Client, mark int) {
 func (l *State) applyFault(c *server.Client, mark int, reply []byte) int {
 	r := Of(c).Fault.Rule
 	Of(c).Fault.Rule = nil
+	kept := l.strike(c, r, reply)
+	if r.Pace != (lab.Pace{}) && kept > 0 {
+		l.slowDown(c, mark, mark+kept, r.Pace)
+	}
+	return kept
+}
+
+// strike is applyFault without what slows the reply down.
+func (l *State) strike(c *server.Client, r *lab.Rule, reply []byte) int {
 	if !r.Action.BeforeRun() && r.Action != lab.ErrorAfter { // those have struck before
 		l.Shown.Struck(c.Sess.ID, r, trace.Shown(reply))
 	}
@@ -173,41 +180,8 @@ func (l *State) applyFault(c *server.Client, mark int, reply []byte) int {
 		Of(c).Fault.silent = true
 		c.Sess.Hold, c.Sess.CloseAfterReply = command.Stopped, false
 		c.Sess.Replies = command.ReplyOff // for MONITOR
-	case lab.DelayReply:
-		l.delayReply(c, mark, time.Duration(r.Millis)*time.Millisecond)
-		return len(reply)
 	default:
 		return len(reply)
 	}
 	return 0
-}
-
-// delayReply keeps back the output of c from mark on until d has passed.
-func (l *State) delayReply(c *server.Client, mark int, d time.Duration) {
-	f, reply := Of(c).Fault, &keptBack{from: mark}
-	f.kept = append(f.kept, reply)
-	keepBack(c, 0)
-	if len(f.kept) == 1 {
-		c.Bar(mark)
-	}
-	reply.timer = l.After(d, func() {
-		reply.due = true
-		l.sendKept(c)
-	})
-}
-
-// sendKept moves the barrier to the oldest reply that is not due yet, or takes it away.
-func (l *State) sendKept(c *server.Client) {
-	f := Of(c).Fault
-	for len(f.kept) > 0 && f.kept[0].due {
-		f.kept[0] = nil
-		f.kept = f.kept[1:]
-		letGo(c, 0)
-	}
-	if len(f.kept) > 0 {
-		c.Bar(f.kept[0].from)
-	} else {
-		c.Unbar()
-	}
-	l.WantWrite(c)
 }

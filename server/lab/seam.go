@@ -94,15 +94,18 @@ type fault struct {
 	Decided bool           // the request at hand was looked at before it was put back
 	timer   *reactor.Timer // of DELAY-EXEC
 
-	kept   []*keptBack            // replies that DELAY-REPLY keeps back, the oldest first
+	kept   []*keptBack            // replies that come late or slowly, the oldest first
 	pushes map[*keptBack]struct{} // messages that DELAY-PUSH keeps back
 }
 
 // keptBack is a reply or message that a rule keeps back until its timer runs.
 type keptBack struct {
-	from  int // offset of a reply in the client's output; everything after it waits as well
-	due   bool
-	timer *reactor.Timer
+	from, to int // offsets of a reply in the client's output; everything after from waits
+	pace     lab.Pace
+	pieces   int   // that have gone
+	began    int64 // ns, by Clock.Timeline: the time of the first piece counts from then; 0 before
+	due      bool  // nothing of it waits for a timer
+	timer    *reactor.Timer
 }
 
 // resumeWithFault is ResumeBlocked. If a rule fired for the command that was blocked, the reply has a fault.

@@ -98,7 +98,7 @@ const PAYS = 8;
 // RULES names the text for each action of the lab.
 const RULES = {
   'DROP-BEFORE': 'before', 'RESET-BEFORE': 'before', ERROR: 'error', HOLD: 'hold', 'DELAY-EXEC': 'delay', 'DROP-REPLY': 'lost', 'RESET-AFTER': 'lost',
-  SILENT: 'silent', 'DELAY-REPLY': 'late', 'ERROR-AFTER': 'after', CUT: 'cut', 'SKIP-PUSH': 'skip', 'DELAY-PUSH': 'push',
+  SILENT: 'silent', 'DELAY-REPLY': 'late', 'ERROR-AFTER': 'after', CUT: 'cut', BANDWIDTH: 'slow', JITTER: 'slow', SLICE: 'slow', 'SKIP-PUSH': 'skip', 'DELAY-PUSH': 'push',
 };
 
 const say = {
