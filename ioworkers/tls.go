@@ -70,9 +70,12 @@ func (c *Conn) Refuse(text string) {
 // (tls.c: connTLSClose). Without TLS it does nothing.
 func (c *Conn) SayGoodbye() {
 	if c.TLS != nil {
-		_ = c.TLS.layer.CloseWrite()
+		c.TLS.SayGoodbye()
 	}
 }
+
+// SayGoodbye tells the other side that nothing more will come.
+func (t *TLS) SayGoodbye() { _ = t.layer.CloseWrite() }
 
 // read reads from the socket at most what Conn.Read would, and decrypts every complete record. So bytes that
 // nobody has looked at are always in the kernel, and the loop reports them. Redis decrypts one record and

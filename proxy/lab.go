@@ -25,6 +25,7 @@ type labState struct {
 	ledger ledger
 	left   []*underway // requests without a reply that have left the turn
 	judge  func(w *resp.Writer, args [][]byte, logs []lab.History) error
+	doctor func(w *resp.Writer, log lab.History, now int64) error
 
 	blackhole  bool     // LAB BLACKHOLE ON
 	partitions []string // globs of client names
@@ -46,9 +47,11 @@ func verbs() []verb {
 	const rule = "name [CMD command] [KEY pattern] [SCRIPT sha1-or-text] [CLIENT id-or-pattern] [NTH n] [TIMES n] " +
 		"[PROB probability] ACTION action [argument]"
 	return []verb{
+		{"all", "verb [argument ...]", 1, 1 << 20, (*labState).relayToAll},
 		{"blackhole", "ON|OFF", 1, 1, (*labState).blackholeSwitch},
 		{"clock advance", "milliseconds", 1, 1, (*labState).clockAdvance},
 		{"clock", "", 0, 0, (*labState).clockTime},
+		{"doctor", "", 0, 0, (*labState).diagnose},
 		{"fault add", rule, 1, 1 << 20, (*labState).faultAdd},
 		{"fault del", "name", 1, 1, (*labState).faultDel},
 		{"fault clear", "", 0, 0, (*labState).faultClear},
@@ -62,6 +65,7 @@ func verbs() []verb {
 		{"log unwatch", "pattern", 1, 1, (*labState).logUnwatch},
 		{"log watch", "pattern [AS MUTEX|REENTRANT|RW|FAIR|SEMAPHORE holders|QUEUE]", 1, 4, (*labState).logWatch},
 		{"log", "[count]", 0, 1, (*labState).logList},
+		{"master", "number verb [argument ...]", 2, 1 << 20, (*labState).relayToOne},
 		{"partition client", "name-pattern ON|OFF", 2, 2, (*labState).partition},
 		{"partition list", "", 0, 0, (*labState).partitionList},
 		{"reset", "", 0, 0, (*labState).reset},
@@ -79,10 +83,10 @@ func elsewhere(name string) string {
 			own
 	case "disk", "snapshot", "crash", "evict", "step", "record", "replication", "failover", "push":
 		return "it needs a server that can be changed from inside: " + own
-	case "doctor":
-		return "it needs to know what happens to the keys: " + own
-	case "all", "master", "listen":
-		return "a proxy does not have it: send LAB to the port of each upstream, or use LAB BLACKHOLE or LAB FAULT"
+	case "doctor reset":
+		return "the doctor of a proxy reads the log: use LAB LOG RESET"
+	case "listen":
+		return "a proxy does not have it: use LAB BLACKHOLE or LAB FAULT"
 	}
 	return ""
 }
@@ -130,6 +134,9 @@ func (l *labState) answer(c *pair, d *due, write func(w *resp.Writer)) {
 	w := c.writer()
 	write(w)
 	d.ready, d.reply = true, w.Buf
+	if c.tell != nil {
+		c.tell(d.reply)
+	}
 	if !c.ended {
 		c.replies.later()
 	}
@@ -173,12 +180,22 @@ func (l *labState) faultAdd(c *pair, d *due, args [][]byte) []byte {
 		l.fail(c, d, "fault add", "a proxy has no ORDER, because it does not know which scripts the upstream has: "+
 			"use CLIENT with the name of a client")
 		return nil
-	case r.Action == lab.Hold && r.ClientID == c.id:
+	case r.Action == lab.Hold && r.ClientID == c.id && c.tell == nil:
 		l.fail(c, d, "fault add", "CLIENT %d is this connection, and a client that sends LAB is never held", c.id)
 		return nil
 	}
 	if l.table != nil {
 		l.answer(c, d, func(w *resp.Writer) { l.add(w, r) })
+		return nil
+	}
+	if c.tell != nil {
+		l.learnTable(func(err error) {
+			if err != nil {
+				l.fail(c, d, "fault add", "%v", err)
+				return
+			}
+			l.answer(c, d, func(w *resp.Writer) { l.add(w, r) })
+		})
 		return nil
 	}
 	c.asking = true

@@ -246,7 +246,7 @@ func TestWhatAProxyCannotDoIsRefusedByName(t *testing.T) {
 		"LAB CLOCK FREEZE":                             "-ERR LAB CLOCK FREEZE: the clock is the upstream's",
 		"LAB CLOCK ADVANCE -1":                         "-ERR LAB CLOCK ADVANCE: milliseconds expects",
 		"LAB DISK LIST":                                "-ERR LAB DISK: it needs a server",
-		"LAB DOCTOR":                                   "-ERR LAB DOCTOR: it needs to know what happens to the keys",
+		"LAB DOCTOR":                                   "-ERR LAB DOCTOR: it reads the log, and no key is watched",
 		"LAB LOG WATCH lock:* AS NOPE":                 "-ERR LAB LOG WATCH: AS expects MUTEX",
 		"LAB LOG UNWATCH lock:*":                       "-ERR LAB LOG UNWATCH: 'lock:*' is not watched",
 		"LAB PARTITION CLIENT a MAYBE":                 "-ERR LAB PARTITION CLIENT: expects ON or OFF, not 'MAYBE'",

@@ -33,13 +33,14 @@ type pair struct {
 	asking  bool    // LAB waits for what the upstream says, and the next requests wait for LAB
 	last    bool    // no further request is sent
 
-	queued  bool      // it waits for the turn
-	granted bool      // it has the turn, and has not sent its request
-	under   *underway // its request has no reply yet
-	kept    []byte    // of the upstream, until the log has the request
-	stalled bool      // its next request waits until the client has taken the replies
-	muted   bool      // nothing gets through to the client, or from it
-	dying   bool      // the client is gone, and the reply to its request is awaited
+	queued  bool               // it waits for the turn
+	granted bool               // it has the turn, and has not sent its request
+	under   *underway          // its request has no reply yet
+	kept    []byte             // of the upstream, until the log has the request
+	stalled bool               // its next request waits until the client has taken the replies
+	muted   bool               // nothing gets through to the client, or from it
+	tell    func(reply []byte) // gets the reply of LAB that came over no connection: see relay.go
+	dying   bool               // the client is gone, and the reply to its request is awaited
 }
 
 // ending is how a connection ends.

@@ -24,7 +24,7 @@
 // Unless the order is free, an upstream has one request at a time. turn.go says whose. Then the proxy can look at
 // watched keys before and after a request (watched.go, look.go), over a connection of its own (asker.go). What has
 // changed goes into the log in the form of a server's log (ledger.go, inside.go), so the verdict reads both. watch.go
-// has LAB LOG and LAB VERDICT, clock.go LAB CLOCK, net.go LAB BLACKHOLE.
+// has LAB LOG and LAB VERDICT, doctor.go LAB DOCTOR, clock.go LAB CLOCK, net.go LAB BLACKHOLE, relay.go LAB ALL.
 //
 // # Addresses
 //
@@ -46,7 +46,7 @@
 //
 // # Who may call it
 //
-// One goroutine runs the loop (package reactor) and everything here. Only Stop may be called by others.
+// One goroutine runs the loop (package reactor) and everything here. Only Stop and Ask may be called by others.
 //
 // Redis has no proxy. Its Cluster proxy was a program of its own, which spread the requests of a client over nodes.
 package proxy
@@ -90,6 +90,9 @@ type Config struct {
 
 	Auth []string // a password, or a name and one, for the connection that looks at keys; nil for none
 
+	// Diagnose answers LAB DOCTOR from the log of an upstream; now is unix ms by its clock.
+	Diagnose func(w *resp.Writer, log lab.History, now int64) error
+
 	// Judge answers LAB VERDICT for the logs of all upstreams.
 	Judge func(w *resp.Writer, args [][]byte, logs []lab.History) error
 
@@ -106,8 +109,9 @@ type Proxy struct {
 	upstreams []*upstream
 	places    *places // nil unless replies are renamed
 	announced bool
-	ready     []*way  // they have to look again at what they hold
-	closing   []*pair // ended in this pass; their descriptors are open until its end, so that nobody gets their numbers
+	ready     []*way        // they have to look again at what they hold
+	ended     chan struct{} // closed when it has ended
+	closing   []*pair       // ended in this pass; their descriptors are open until its end, so that nobody gets their numbers
 
 	scratch []byte     // what a way reads
 	batch   resp.Batch // the requests in it
@@ -122,7 +126,7 @@ func New(cfg Config) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{cfg: cfg, loop: loop, log: cfg.Log, clockKeys: cfg.ClockKeys, match: cfg.Match,
-		scratch: make([]byte, mostHeld)}
+		scratch: make([]byte, mostHeld), ended: make(chan struct{})}
 	if err = p.listenAll(); err != nil {
 		p.close()
 		return nil, err
@@ -169,7 +173,7 @@ func (p *Proxy) listen(name string, at netip.AddrPort, port int) (*upstream, err
 	u := &upstream{p: p, name: name, pairs: map[*pair]struct{}{}, auth: cfg.Auth}
 	u.turn = turn{u: u, loop: p.loop, free: cfg.Free}
 	u.lab = labState{
-		p: p, turn: &u.turn, asker: &asker{u: u, fd: -1}, judge: cfg.Judge,
+		p: p, turn: &u.turn, asker: &asker{u: u, fd: -1}, judge: cfg.Judge, doctor: cfg.Diagnose,
 		plan: lab.NewPlan(cfg.Seed, cfg.Match), log: lab.NewLog(cfg.Match), scripts: map[string]string{},
 		ledger: ledger{known: map[keyAt]*lab.Value{}},
 	}
@@ -237,6 +241,7 @@ func (p *Proxy) close() {
 	}
 	p.free()
 	p.loop.Close()
+	close(p.ended)
 }
 
 // goOn lets ways go on that have waited.

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/labhttp"
 	"github.com/miniredisd/miniredisd/lab/labverdict"
 	"github.com/miniredisd/miniredisd/proxy"
 	"github.com/miniredisd/miniredisd/resp"
@@ -34,7 +36,9 @@ LAB FAULT makes requests go wrong, LAB LOG WATCH and LAB VERDICT judge locks, an
   --order ORDER          exact: the upstream has one request at a time (exact); free: it may have many
   --auth [NAME:]PASSWORD how the proxy itself logs in, for LAB LOG WATCH; else REDISCLI_AUTH
   --clock-keys N         how many keys with a deadline LAB CLOCK ADVANCE may move (10000)
-  --seed N               what PROB in a rule of LAB FAULT depends on (1)
+  --lab-http ADDRESS     serve LAB over HTTP there, such as 127.0.0.1:7070
+  --lab-token TOKEN      what LAB over HTTP asks for; needed where others than this machine reach it
+  --seed N               what PROB and JITTER in a rule of LAB FAULT depend on (1)
 
 Exit codes: 0 ended by SIGTERM or SIGINT, 1 it could not go on, 2 wrong arguments.
 `
@@ -65,7 +69,7 @@ func runProxy(args []string, out, errs io.Writer) int {
 	log := rlog.New(out)
 	log.SetRole(rlog.Master)
 	cfg := proxy.Config{Multiplexer: config.Default().Multiplexer, Match: store.MatchPattern,
-		Log: log.Log, Judge: judge}
+		Log: log.Log, Judge: judge, Diagnose: labverdict.Diagnose}
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	flags.Var((*upstreams)(&cfg.Upstreams), "upstream", "")
 	var sentinels, nodes upstreams
@@ -76,6 +80,8 @@ func runProxy(args []string, out, errs io.Writer) int {
 	flags.IntVar(&cfg.Port, "port", 7777, "")
 	flags.IntVar(&cfg.ClockKeys, "clock-keys", 10000, "")
 	auth := flags.String("auth", os.Getenv("REDISCLI_AUTH"), "")
+	access, labAt := labhttp.Access{}, flags.String("lab-http", "", "")
+	flags.StringVar(&access.Token, "lab-token", "", "")
 	order := flags.String("order", "exact", "")
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "")
 	flags.StringVar(&cfg.Bind, "bind", "127.0.0.1", "")
@@ -94,6 +100,8 @@ func runProxy(args []string, out, errs io.Writer) int {
 		why = fmt.Sprintf("--order expects exact or free, not '%s'", *order)
 	case flags.NArg() > 0:
 		why = fmt.Sprintf("'%s' is no option. miniredisd help proxy lists them.", flags.Arg(0))
+	case access.Token != "" && *labAt == "":
+		why = "--lab-token needs --lab-http"
 	case len(cfg.Upstreams) == 0:
 		why = "--upstream HOST:PORT is missing"
 	case kinds > 1:
@@ -110,7 +118,15 @@ func runProxy(args []string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "proxy: "+why)
 		return 2
 	}
-	return serveProxy(cfg, log, errs)
+	var web net.Listener
+	if *labAt != "" {
+		var err error
+		if web, err = access.Listen("--lab-http", *labAt); err != nil {
+			fmt.Fprintf(errs, "proxy: %v\n", err)
+			return 1
+		}
+	}
+	return serveProxy(cfg, web, access, log, errs)
 }
 
 // behind notes what the upstreams show the way to. It returns how many kinds of upstreams there are.
@@ -129,8 +145,8 @@ func behind(cfg *proxy.Config, sentinels, nodes upstreams) (kinds int) {
 	return kinds
 }
 
-// serveProxy serves until a signal ends the proxy. It returns the exit code.
-func serveProxy(cfg proxy.Config, log *rlog.Logger, errs io.Writer) int {
+// serveProxy serves until a signal ends the proxy. web serves LAB over HTTP, nil for nothing. It returns the exit code.
+func serveProxy(cfg proxy.Config, web net.Listener, access labhttp.Access, log *rlog.Logger, errs io.Writer) int {
 	collector.Pace()
 	p, err := proxy.New(cfg)
 	if err != nil {
@@ -145,6 +161,10 @@ func serveProxy(cfg proxy.Config, log *rlog.Logger, errs io.Writer) int {
 		p.Stop()
 	}()
 	p.Announce()
+	if web != nil {
+		defer serveHTTP(web, access.Guard(labhttp.Handler(len(cfg.Upstreams), p.Ask)), log)()
+		log.Log('*', "Lab is at http://%s/lab", web.Addr())
+	}
 	runtime.UnlockOSThread()
 	p.Dedicated()
 	if err := p.Run(); err != nil {

@@ -1,13 +1,12 @@
 package lab
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/lab/holders"
+	"github.com/miniredisd/miniredisd/lab/labverdict"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -29,61 +28,8 @@ func (l *State) doctorReset(c *command.Call, _ [][]byte) error {
 
 func (l *State) doctorFindings(c *command.Call, _ [][]byte) error {
 	findings := l.doctor.Findings(c.Now)
-	c.Array(len(findings))
-	for _, f := range findings {
-		replyFinding(c, f)
-	}
+	labverdict.Findings(c.Writer, findings)
 	return nil
-}
-
-func replyFinding(c *command.Call, f doctor.Finding) {
-	c.Map(10)
-	c.BulkString("pattern")
-	c.BulkString(string(f.Pattern))
-	c.BulkString("key")
-	c.BulkString(f.Key)
-	c.BulkString("db")
-	c.Int(int64(f.DB))
-	c.BulkString("client")
-	c.Int(f.Client)
-	c.BulkString("name")
-	c.BulkString(f.Name)
-	c.BulkString("unix-ms")
-	c.Int(f.Time)
-	c.BulkString("count")
-	c.Int(int64(f.Count))
-	c.BulkString("commands")
-	c.Array(len(f.Steps))
-	for _, step := range f.Steps {
-		c.BulkString(describeStep(step))
-	}
-	c.BulkString("why")
-	c.BulkString(f.Why)
-	c.BulkString("fix")
-	c.BulkString(f.Fix)
-}
-
-// describeStep writes a step as one line.
-func describeStep(step holders.Step) string {
-	var b strings.Builder
-	switch {
-	case step.Node != "":
-		b.WriteString(step.Node + ": ")
-	case step.Master > 0:
-		fmt.Fprintf(&b, "master %d: ", step.Master)
-	}
-	fmt.Fprintf(&b, "%d", step.Time)
-	if step.Client != 0 {
-		fmt.Fprintf(&b, " id=%d", step.Client)
-	}
-	if step.Name != "" {
-		fmt.Fprintf(&b, " name=%s", step.Name)
-	}
-	b.WriteString(": " + step.Command)
-	if step.Reply != "" {
-		b.WriteString(" -> " + step.Reply)
-	}
-	return b.String()
 }
 
 func (l *State) logFinding(f doctor.Finding) {

@@ -92,7 +92,7 @@ func arrows() map[string][]string {
 		"internal/trace": {},
 		"lab":            {},
 		"lab/labreply":   {"lab", "resp"},
-		"lab/labverdict": {"internal/ascii", "lab", "lab/holders", "lab/verdict", "lab/words", "resp", "store"},
+		"lab/labverdict": {"internal/ascii", "lab", "lab/doctor", "lab/holders", "lab/verdict", "lab/words", "resp", "store"},
 		"lab/doctor":     {"internal/bounded", "lab/holders"},
 		"lab/holders":    {"internal/bounded"},
 		"lab/proof":      {"lab", "lab/holders", "store"},
