@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -18,6 +19,9 @@ import (
 type asker struct {
 	u      *upstream
 	fd     int // -1 while there is none
+	tls    *ioworkers.TLS
+	begins bool // the connection is not there yet: nothing may be sent
+	shakes *handshake
 	out    []byte
 	in     []byte
 	cutter resp.Cutter
@@ -66,8 +70,13 @@ func (a *asker) connect() error {
 	if err != nil {
 		return err
 	}
-	a.fd, a.cutter, a.cut, a.in, a.out = fd, resp.Cutter{}, 0, nil, nil
-	if err := a.u.p.loop.Watch(fd, reactor.Readable, a.read); err != nil {
+	a.fd, a.tls, a.cutter, a.cut, a.in, a.out = fd, nil, resp.Cutter{}, 0, nil, nil
+	if a.begins = a.u.tls != nil; a.begins {
+		err = a.u.p.loop.Watch(fd, reactor.Writable, a.connected)
+	} else {
+		err = a.u.p.loop.Watch(fd, reactor.Readable, a.read)
+	}
+	if err != nil {
 		a.end(err)
 		return err
 	}
@@ -85,6 +94,37 @@ func (a *asker) connect() error {
 	a.out = hello
 	a.asked = append(a.asked, &question{missing: n, then: a.learnsRun})
 	return nil
+}
+
+// connected begins TLS.
+func (a *asker) connected() {
+	a.u.p.loop.Unwatch(a.fd, reactor.Writable)
+	if err := socketError(a.fd); err != nil {
+		a.end(err)
+		return
+	}
+	fd := a.fd
+	var own *handshake
+	own = a.u.secure(fd, func(t *ioworkers.TLS, err error) {
+		if a.shakes != own {
+			closeSocket(fd, fin) // end has left that to the handshake
+			return
+		}
+		a.shakes = nil
+		a.tls, a.begins = t, false
+		if err == nil {
+			err = a.u.p.loop.Watch(fd, reactor.Readable, a.read)
+		}
+		if err != nil {
+			a.end(err)
+			return
+		}
+		a.write()
+		if a.fd == fd {
+			a.read() // the handshake may have read beyond its end
+		}
+	})
+	a.shakes = own
 }
 
 // learnsRun notices that the upstream is another process than before.
@@ -112,8 +152,11 @@ func infoField(info, name string) string {
 }
 
 func (a *asker) write() {
+	if a.begins {
+		return
+	}
 	for len(a.out) > 0 {
-		n, err := unix.Write(a.fd, a.out)
+		n, err := sendTo(a.fd, a.tls, a.out)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
@@ -133,7 +176,7 @@ func (a *asker) write() {
 
 func (a *asker) read() {
 	buf := a.u.p.scratch[:chunk]
-	n, err := unix.Read(a.fd, buf)
+	n, err := receiveFrom(a.fd, a.tls, buf)
 	switch {
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
 	case err != nil:
@@ -178,7 +221,12 @@ func (a *asker) end(err error) {
 		return
 	}
 	a.u.p.loop.Unwatch(a.fd, reactor.Readable|reactor.Writable)
-	closeSocket(a.fd, fin)
+	if a.shakes != nil {
+		a.shakes.giveUp(err)
+		a.shakes = nil
+	} else {
+		closeSocket(a.fd, fin)
+	}
 	asked := a.asked
 	a.fd, a.asked = -1, nil
 	for _, q := range asked {

@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -16,6 +18,7 @@ type pair struct {
 	client, server    int     // descriptors
 	names             *naming // nil unless replies are renamed
 	requests, replies way
+	connecting        bool // the connection to the upstream is not there yet: nothing may be sent
 	ended             bool
 	ending            ending // how the client's connection ends
 	works             bool   // a whole reply has come
@@ -65,8 +68,8 @@ func newParser() resp.Parser {
 }
 
 // join connects a new client with its upstream. The client's requests wait in the kernel meanwhile.
-func (p *Proxy) join(u *upstream, client int) {
-	c := &pair{p: p, up: u, client: client, parser: newParser()}
+func (p *Proxy) join(u *upstream, client int, t *ioworkers.TLS) {
+	c := &pair{p: p, up: u, client: client, parser: newParser(), connecting: true}
 	server, err := startConnect(u.family, u.at)
 	if err != nil {
 		u.fails(fmt.Sprintf("cannot be reached: %v", err))
@@ -80,8 +83,8 @@ func (p *Proxy) join(u *upstream, client int) {
 	}
 	u.lab.ids++
 	c.id = u.lab.ids
-	c.requests = way{c: c, from: client, to: server}
-	c.replies = way{c: c, from: server, to: client}
+	c.requests = way{c: c, from: client, to: server, in: t}
+	c.replies = way{c: c, from: server, to: client, out: t}
 	u.pairs[c] = struct{}{}
 	if err := p.loop.Watch(server, reactor.Writable, c.connected); err != nil {
 		u.fails(fmt.Sprintf("cannot be reached: %v", err))
@@ -98,8 +101,18 @@ func (c *pair) connected() {
 		c.end(reset)
 		return
 	}
-	c.requests.rewatch()
-	c.replies.rewatch()
+	c.up.secure(c.server, func(t *ioworkers.TLS, err error) {
+		if err != nil {
+			if !errors.Is(err, errSilent) { // the proxy goes on
+				c.up.fails(fmt.Sprintf("has refused TLS: %v", err))
+			}
+			c.end(reset)
+			return
+		}
+		c.requests.out, c.replies.in, c.connecting = t, t, false
+		c.requests.rewatch()
+		c.replies.rewatch()
+	})
 }
 
 // end ends both connections at the end of the pass.
@@ -124,6 +137,9 @@ func (c *pair) free() {
 	if c.muted && c.up.lab.mutes(c.name) {
 		c.linger()
 	} else {
+		if c.replies.out != nil && c.ending != reset {
+			c.replies.out.SayGoodbye()
+		}
 		closeSocket(c.client, c.ending)
 	}
 	closeSocket(c.server, fin)

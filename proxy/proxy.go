@@ -32,6 +32,11 @@
 // they name, and naming.go finds the replies in which they do so. rename.go writes the ports instead, and no other byte
 // of the reply is changed (span.go).
 //
+// # TLS
+//
+// Either side may have it (tls.go). A way then reads and writes through a layer of package ioworkers. A handshake has a
+// goroutine of its own, which reaches nothing else.
+//
 // # Memory
 //
 // A way that cannot write does not read. So the slower side sets the pace, and a way holds at most a chunk that it
@@ -52,6 +57,7 @@
 package proxy
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -85,6 +91,9 @@ type Config struct {
 
 	Seed uint64 // of the dice of rules with PROB
 
+	TLS         *tls.Config // of the clients' side, nil without TLS
+	UpstreamTLS *tls.Config // of the upstreams' side; its ServerName is that of the upstream unless it is set
+
 	// Match reports whether s matches a glob as in KEYS. The rules of LAB ask it.
 	Match func(pattern string, s []byte) bool
 
@@ -101,17 +110,19 @@ type Config struct {
 
 // Proxy connects the clients of some ports with one upstream for each port.
 type Proxy struct {
-	cfg       Config
-	loop      *reactor.Loop
-	clockKeys int
-	match     func(pattern string, s []byte) bool
-	log       func(level byte, format string, args ...any)
-	upstreams []*upstream
-	places    *places // nil unless replies are renamed
-	announced bool
-	ready     []*way        // they have to look again at what they hold
-	ended     chan struct{} // closed when it has ended
-	closing   []*pair       // ended in this pass; their descriptors are open until its end, so that nobody gets their numbers
+	cfg        Config
+	loop       *reactor.Loop
+	clockKeys  int
+	match      func(pattern string, s []byte) bool
+	log        func(level byte, format string, args ...any)
+	upstreams  []*upstream
+	places     *places // nil unless replies are renamed
+	announced  bool
+	tls        *tls.Config // of the clients' side, nil without TLS
+	handshakes handshakes
+	ready      []*way        // they have to look again at what they hold
+	ended      chan struct{} // closed when it has ended
+	closing    []*pair       // ended in this pass; until its end they keep their descriptors, so that nobody gets these
 
 	scratch []byte     // what a way reads
 	batch   resp.Batch // the requests in it
@@ -126,7 +137,12 @@ func New(cfg Config) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{cfg: cfg, loop: loop, log: cfg.Log, clockKeys: cfg.ClockKeys, match: cfg.Match,
-		scratch: make([]byte, mostHeld), ended: make(chan struct{})}
+		scratch: make([]byte, mostHeld), ended: make(chan struct{}),
+		handshakes: handshakes{loop: loop, all: map[*handshake]struct{}{}}}
+	if cfg.TLS != nil {
+		p.tls = cfg.TLS.Clone()
+		p.tls.DynamicRecordSizingDisabled = true
+	}
 	if err = p.listenAll(); err != nil {
 		p.close()
 		return nil, err
@@ -171,6 +187,8 @@ func (p *Proxy) listenAll() error {
 func (p *Proxy) listen(name string, at netip.AddrPort, port int) (*upstream, error) {
 	cfg := &p.cfg
 	u := &upstream{p: p, name: name, pairs: map[*pair]struct{}{}, auth: cfg.Auth}
+	host, _, _ := net.SplitHostPort(name)
+	u.tls = secured(cfg.UpstreamTLS, host)
 	u.turn = turn{u: u, loop: p.loop, free: cfg.Free}
 	u.lab = labState{
 		p: p, turn: &u.turn, asker: &asker{u: u, fd: -1}, judge: cfg.Judge, doctor: cfg.Diagnose,
@@ -229,6 +247,10 @@ func (p *Proxy) Stop() { p.loop.Post(p.loop.Stop) }
 // close closes all that is open.
 func (p *Proxy) close() {
 	for _, u := range p.upstreams {
+		u.lab.asker.closed = true
+	}
+	p.handshakes.end()
+	for _, u := range p.upstreams {
 		_ = unix.Close(u.listener) // it may be closed already
 		u.stopProbing()
 		for each := range u.pairs {
@@ -236,7 +258,6 @@ func (p *Proxy) close() {
 			each.end(fin)
 		}
 		u.lab.closeLingering()
-		u.lab.asker.closed = true
 		u.lab.asker.end(errSilent)
 	}
 	p.free()
@@ -275,8 +296,9 @@ type upstream struct {
 	pairs    map[*pair]struct{}
 	lab      labState
 	turn     turn
-	auth     []string // for a connection of the proxy itself: a password, or a name and one; nil for none
-	trouble  string   // what the log has said last, "" if the upstream has answered since
+	tls      *tls.Config // nil without TLS
+	auth     []string    // for a connection of the proxy itself: a password, or a name and one; nil for none
+	trouble  string      // what the log has said last, "" if the upstream has answered since
 
 	id       string    // of its process, "" if the upstream has not said it
 	same     *upstream // which it is as well: a server may have several addresses
@@ -292,7 +314,7 @@ func (u *upstream) accept() {
 		fd, err := acceptFrom(u.listener)
 		switch {
 		case err == nil:
-			u.p.join(u.canonical(), fd)
+			u.p.welcome(u.canonical(), fd)
 		case errors.Is(err, unix.EAGAIN):
 			return
 		case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED):

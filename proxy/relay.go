@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
@@ -21,7 +20,7 @@ import (
 // Ask is for other goroutines. Everything else here runs in the loop.
 
 // errEnded is for those who ask a proxy that has ended.
-var errEnded = errors.New("ERR the proxy has ended")
+const errEnded later = "ERR the proxy has ended"
 
 // Ask executes LAB for an upstream, counted from 1; 0 means any. Any goroutine may call it. An error reply is an error.
 func (p *Proxy) Ask(ctx context.Context, n int, args []string) (resp.Value, error) {
@@ -86,7 +85,8 @@ func (l *labState) relayToOne(c *pair, d *due, args [][]byte) []byte {
 func (l *labState) relay(
 	c *pair, d *due, how string, to []*upstream, verb [][]byte, write func(w *resp.Writer, replies [][]byte),
 ) {
-	if slices.ContainsFunc([]string{"all", "master", "verdict"}, func(s string) bool { return ascii.EqualFold(verb[0], s) }) {
+	is := func(word string) bool { return ascii.EqualFold(verb[0], word) }
+	if is("all") || is("master") || is("verdict") {
 		l.fail(c, d, how, "expects a verb for a single upstream, not '%s'", lab.Printable(string(verb[0])))
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/lab/labverdict"
 	"github.com/miniredisd/miniredisd/miniredistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 func withServers(t *testing.T, cfg Config, n int) *running {
@@ -64,7 +65,7 @@ func TestLabWorksWithoutAConnection(t *testing.T) {
 	client := r.client()
 	require.Equal(t, ":1", client.do("INCR n"), "the first client: those who ask over HTTP are none")
 	client.send("GET n")
-	require.Contains(t, ask(1, "LAB HOLD WAIT h 0"), `"client", :1,`)
+	require.Contains(t, ask(1, "LAB HOLD WAIT h 0"), `"client": :1,`)
 	require.Equal(t, ":1", ask(1, "LAB HOLD RELEASE h"))
 	require.Equal(t, `"1"`, client.read())
 }
@@ -101,7 +102,7 @@ func TestTheDoctorOfAProxySaysOnlyWhatItSees(t *testing.T) {
 	require.Equal(t, "+OK", a.do("SET lock:s token-of-alice-3 NX PX 30000"))
 	a.send("PING")
 	require.Equal(t, "+PONG", a.read())
-	require.NoError(t, b.Send([]byte("*4\r\n$4\r\nEVAL\r\n$32\r\nreturn redis.call('del',KEYS[1])\r\n$1\r\n1\r\n$6\r\nlock:s\r\n")))
+	require.NoError(t, b.Send(resp.AppendRequest(nil, "EVAL", "return redis.call('del',KEYS[1])", "1", "lock:s")))
 	require.Equal(t, ":1", b.read())
 	require.Equal(t, "[]", lab.do("LAB DOCTOR"), "nobody sees whether the script has compared")
 

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -31,11 +32,13 @@ const (
 // request is sent while it arrives, and yet read whole. A shy way sends nothing behind done.
 type way struct {
 	c        *pair
-	from, to int // descriptors
+	from, to int            // descriptors
+	in, out  *ioworkers.TLS // of them, nil without TLS
 	held     []byte
 	sent     int
 	done     int
 	shy      bool
+	begun    bool   // it has read something
 	full     bool   // the other side takes no more: nothing is read until it does
 	over     bool   // nothing more will be read
 	ends     ending // once it is over: how the connection ends
@@ -47,9 +50,10 @@ func (w *way) isRequests() bool { return w == &w.c.requests }
 
 // read reads a chunk and passes it on.
 func (w *way) read() {
+	w.begun = true
 	buf := w.c.p.scratch
 	front := copy(buf, w.held) // of a request
-	n, err := unix.Read(w.from, buf[front:front+chunk])
+	n, err := receiveFrom(w.from, w.in, buf[front:front+chunk])
 	switch {
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
 		return
@@ -86,7 +90,7 @@ func (w *way) stop() {
 
 // rewatch watches what w has to know of the sender: bytes that it may read, or the end of a client that waits.
 func (w *way) rewatch() {
-	if w.c.ended {
+	if w.c.ended || w.c.connecting {
 		return
 	}
 	loop, stopped := w.c.p.loop, len(w.c.waiting) > 0 || w.c.under != nil && w.c.under.answered
@@ -99,6 +103,7 @@ func (w *way) rewatch() {
 		loop.Unwatch(w.from, reactor.Readable)
 	case watched&reactor.Readable == 0:
 		err = loop.Watch(w.from, reactor.Readable, w.read)
+		w.readFirst()
 	}
 	switch watched := loop.Watched(w.from); {
 	case !w.isRequests() || w.over || w.c.muted || w.c.parked == nil && !w.c.last:
@@ -267,7 +272,7 @@ func (w *way) write(buf []byte) {
 		return
 	}
 	for w.sent < limit {
-		n, err := unix.Write(w.to, buf[w.sent:limit])
+		n, err := sendTo(w.to, w.out, buf[w.sent:limit])
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
@@ -345,6 +350,9 @@ func (w *way) finish() {
 	case w.ends == reset:
 		w.c.end(reset)
 	case !w.c.last:
+		if w.out != nil {
+			w.out.SayGoodbye()
+		}
 		_ = unix.Shutdown(w.to, unix.SHUT_WR)
 	}
 }

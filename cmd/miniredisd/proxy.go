@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
@@ -39,7 +40,7 @@ LAB FAULT makes requests go wrong, LAB LOG WATCH and LAB VERDICT judge locks, an
   --lab-http ADDRESS     serve LAB over HTTP there, such as 127.0.0.1:7070
   --lab-token TOKEN      what LAB over HTTP asks for; needed where others than this machine reach it
   --seed N               what PROB and JITTER in a rule of LAB FAULT depend on (1)
-
+` + proxyTLSUsage + `
 Exit codes: 0 ended by SIGTERM or SIGINT, 1 it could not go on, 2 wrong arguments.
 `
 
@@ -82,6 +83,8 @@ func runProxy(args []string, out, errs io.Writer) int {
 	auth := flags.String("auth", os.Getenv("REDISCLI_AUTH"), "")
 	access, labAt := labhttp.Access{}, flags.String("lab-http", "", "")
 	flags.StringVar(&access.Token, "lab-token", "", "")
+	var secure proxyTLS
+	secure.define(flags)
 	order := flags.String("order", "exact", "")
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "")
 	flags.StringVar(&cfg.Bind, "bind", "127.0.0.1", "")
@@ -116,6 +119,13 @@ func runProxy(args []string, out, errs io.Writer) int {
 	}
 	if why != "" {
 		fmt.Fprintln(errs, "proxy: "+why)
+		return 2
+	}
+	var failed [2]error
+	cfg.TLS, failed[0] = secure.clients()
+	cfg.UpstreamTLS, failed[1] = secure.upstream()
+	if err := cmp.Or(failed[0], failed[1]); err != nil {
+		fmt.Fprintf(errs, "proxy: %v\n", err)
 		return 2
 	}
 	var web net.Listener

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"syscall"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/lab/labtls"
 )
 
 func TestAProxyServesUntilASignalEndsIt(t *testing.T) {
@@ -29,6 +32,24 @@ func TestAProxyServesUntilASignalEndsIt(t *testing.T) {
 	require.Equal(t, 0, p.exit())
 }
 
+func TestAProxyAnswersLabOverHTTPAndSpeaksTLS(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, labtls.Write(dir))
+	first := start(t, "miniredisd", "", "proxy", "--port", "0", "--upstream", "127.0.0.1:1", "--upstream", "127.0.0.1:2",
+		"--lab-http", "127.0.0.1:0", "--tls-cert-file", dir+"/server.crt", "--tls-key-file", dir+"/server.key",
+		"--tls-ca-cert-file", dir+"/ca.crt")
+	at := first.waitFor("Lab is at ")
+	at = at[strings.Index(at, "http"):]
+	reply, err := http.Post(at+"/fault/list?master=all", "", nil)
+	require.NoError(t, err)
+	body, err := io.ReadAll(reply.Body)
+	require.NoError(t, err)
+	require.NoError(t, reply.Body.Close())
+	require.Equal(t, `{"ok":true,"result":[[],[]]}`+"\n", string(body))
+	require.NoError(t, first.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, 0, first.exit())
+}
+
 func TestAProxyRefusesWrongArguments(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                          "--upstream HOST:PORT is missing",
@@ -44,6 +65,25 @@ func TestAProxyRefusesWrongArguments(t *testing.T) {
 		"--announce h --upstream a:1":                "--announce needs --upstream-sentinel",
 	} {
 		p := start(t, "miniredisd", "", append([]string{"proxy"}, strings.Fields(args)...)...)
+		require.NotZero(t, p.exit(), args)
+		require.Contains(t, p.errs.String(), want, args)
+	}
+}
+
+func TestAProxyRefusesHalfOfTLSAndOfHTTP(t *testing.T) {
+	for args, want := range map[string]string{
+		"--lab-token long-enough":                                  "--lab-token needs --lab-http",
+		"--lab-http 0.0.0.0:0":                                     "for this machine only without a lab-token",
+		"--tls-cert-file x":                                        "--tls-cert-file and --tls-key-file belong together",
+		"--tls-cert-file x --tls-key-file y":                       "--tls-ca-cert-file is missing",
+		"--tls-cert-file x --tls-key-file y --tls-auth-clients no": "x and y: ",
+		"--tls-auth-clients maybe":                                 "expects yes, no or optional, not 'maybe'",
+		"--upstream-tls on":                                        "--upstream-tls expects yes or no, not 'on'",
+		"--upstream-tls-insecure yes":                              "need --upstream-tls yes",
+		"--upstream-tls yes --upstream-tls-key-file k":             "belong together",
+		"--upstream-tls yes --upstream-tls-ca-cert-file /no":       "no such file",
+	} {
+		p := start(t, "miniredisd", "", append([]string{"proxy", "--upstream", "a:1"}, strings.Fields(args)...)...)
 		require.NotZero(t, p.exit(), args)
 		require.Contains(t, p.errs.String(), want, args)
 	}

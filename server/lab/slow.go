@@ -13,7 +13,7 @@ import (
 //	output   + O K \r \n $ 1 0 0 \r \n x x x x x x x x x ...
 //	                            barrier ^ ──> the next piece
 //
-// Only the oldest kept reply moves. The next one has its delay meanwhile, and its pieces come after those of the oldest.
+// Only the oldest kept reply moves. The next one has its delay meanwhile, and its pieces come behind.
 
 // slowDown keeps back the output of c between two offsets, and sends it at a pace.
 func (l *State) slowDown(c *server.Client, from, to int, pace lab.Pace) {

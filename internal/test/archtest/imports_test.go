@@ -35,7 +35,7 @@ func arrows() map[string][]string {
 			"lab/explore/trials", "lab/glass", "lab/glass/glasshttp", "lab/labhttp", "lab/labverdict",
 			"lab/verdict", "lab/words", "node", "persist/aof", "persist/disk", "persist/rdb", "proxy", "resp", "server",
 			"server/glass", "store", "golang.org/x/sys/unix"},
-		"proxy": {"internal/ascii", "internal/clock", "lab", "lab/labreply", "reactor", "resp",
+		"proxy": {"internal/ascii", "internal/clock", "ioworkers", "lab", "lab/labreply", "reactor", "resp",
 			"golang.org/x/sys/unix"},
 		"docs/lab":            {},
 		"lab/explore/trials":  {"course/stage", "internal/orphans", "lab", "lab/explore"},

@@ -214,6 +214,7 @@ func starters() map[string]string {
 		"node.Run":                 "one for each master behind the first",
 		"proxy.judges":             "judges the logs for LAB VERDICT",
 		"proxy.topology":           "asks which nodes there are, and may have to connect",
+		"proxy.begin":              "agrees on keys with a side that speaks TLS",
 		"server.start":             "the executor of --exec queue",
 		"server/repl.ask":          "resolves the name of a master",
 		"server/lab.apart":         "finds a verdict or writes a log, which may take a second",
