@@ -22,7 +22,8 @@
 //	explore.go      one client again and again, for clients/interop/explore
 //	explored.go     the clients that it runs
 //	sentinel.go     clients that find their master through Sentinel, for clients/interop/sentinel
-//	topology.go     one in a cluster or through Sentinel, for clients/interop/topology
+//	topology.go     locks in a cluster or through Sentinel, for clients/interop/topology
+//	spread.go       the clients that take them
 package main
 
 import (

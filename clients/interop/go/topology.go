@@ -7,65 +7,67 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/go-redsync/redsync/v4"
-	goredispool "github.com/go-redsync/redsync/v4/redis/goredis/v9"
-	goredis "github.com/redis/go-redis/v9"
 )
 
 // topologyArg is the first argument of this program if it takes locks in a cluster or through Sentinel, for
 // clients/interop/topology.
 const topologyArg = "topology"
 
-const (
-	recovery    = 75 * time.Second // until the client has to have found the new master
-	freeAndTell = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('publish', ARGV[2], 'free') ` +
-		`return redis.call('del', KEYS[1]) end return 0`
-)
+const recovery = 75 * time.Second // until the client has to have found the new master
 
-// spread is redsync over a client of go-redis that knows several servers.
+// spread is a client that knows several servers.
 type spread struct {
-	client  goredis.UniversalClient
-	locks   *redsync.Redsync
+	take taker
+	get  func(ctx context.Context, key string) (string, error) // "" if there is none
+	set  func(ctx context.Context, key, value string) error
+	// tell deletes a lock and sends a message to its waiters.
+	tell func(ctx context.Context, key, token string) error
+	// listen returns once the subscription stands. heard gets a value for each message, until ctx ends.
+	listen func(ctx context.Context, command, channel string, heard chan<- string) error
+	// publish sends a message to the subscribers of a shard channel.
+	publish func(ctx context.Context, channel string) error
 	answers *bufio.Reader
 }
 
-// inTopology prints the name of the client, or plays its scenes.
+// inTopology prints the names of the clients, or plays the scenes of one.
 func inTopology(args []string) error {
-	if len(args) == 0 {
-		fmt.Println("redsync")
-		return nil
+	for _, c := range spreadClients() {
+		switch {
+		case len(args) == 0:
+			fmt.Println(c.name)
+		case args[0] == c.name:
+			return c.play()
+		}
 	}
-	addrs := strings.Split(os.Getenv("ADDRESSES"), ",")
+	return nil
+}
+
+func (c spreadClient) play() error {
 	inCluster := os.Getenv("MODE") == "cluster"
-	s := &spread{answers: bufio.NewReader(os.Stdin)}
-	if inCluster {
-		s.client = goredis.NewClusterClient(&goredis.ClusterOptions{
-			Addrs: addrs, DialTimeout: patience, ReadTimeout: patience,
-		})
-	} else {
-		s.client = failoverClient(os.Getenv("MASTER"), addrs)
+	s, err := c.open(inCluster, os.Getenv("MASTER"), strings.Split(os.Getenv("ADDRESSES"), ","))
+	if err != nil {
+		return err
 	}
-	s.locks = redsync.New(goredispool.NewPool(s.client))
+	s.answers = bufio.NewReader(os.Stdin)
 	for _, scene := range []struct {
 		name string
 		play func() error
 	}{
-		{"connect", s.connect}, {"lock", s.lock}, {"contention", s.contention}, {"wake-up", s.wakeUp}, {"slot", s.slot},
-		{"failover", s.failover},
+		{"connect", s.connect}, {"lock", s.lock}, {"contention", s.contention}, {"wake-up", s.wakeUp}, {"shard", s.shard},
+		{"slot", s.slot}, {"failover", s.failover},
 	} {
-		if scene.name == "slot" && !inCluster {
+		if !inCluster && (scene.name == "slot" || scene.name == "shard") {
 			continue
 		}
 		saw := "ok"
 		if err := scene.play(); err != nil {
 			saw = "error: " + err.Error()
 		}
-		name := redsyncName("go-redis", "github.com/redis/go-redis/v9")
-		said, _ := json.Marshal(map[string]string{"client": name, "scene": scene.name, "saw": saw})
+		said, _ := json.Marshal(map[string]string{"client": c.client, "scene": scene.name, "saw": saw})
 		fmt.Println(string(said))
 	}
 	return nil
@@ -79,46 +81,43 @@ func (s *spread) ask(what, key string) error {
 	return err
 }
 
-// take takes a lock for a new owner, without waiting.
-func (s *spread) take(key string) (*redsync.Mutex, error) {
-	m := s.locks.NewMutex(key, redsync.WithExpiry(keptLease))
-	return m, m.TryLock()
-}
-
 // refused checks that a lock is held.
 func (s *spread) refused(key string) error {
 	_, err := s.take(key)
 	switch {
 	case err == nil:
 		return errSecondOwner
-	case redsyncTaken(err):
+	case errors.Is(err, errTaken):
 		return nil
 	}
 	return err
 }
 
 // passes checks that a lock is refused, and releases it.
-func (s *spread) passes(key string, m *redsync.Mutex) error {
+func (s *spread) passes(key string, release func() error) error {
 	if err := s.refused(key); err != nil {
 		return err
 	}
-	_, err := m.Unlock()
-	return err
+	return release()
 }
 
 func (s *spread) connect() error {
-	if err := s.client.Set(context.Background(), "connect", 1, 0).Err(); err != nil {
+	if err := s.set(context.Background(), "connect", "1"); err != nil {
 		return err
 	}
-	return s.client.Get(context.Background(), "connect").Err()
+	value, err := s.get(context.Background(), "connect")
+	if err == nil && value != "1" {
+		err = fmt.Errorf("another value comes back: %q", value)
+	}
+	return err
 }
 
 func (s *spread) lock() error {
-	m, err := s.take("lock")
+	release, err := s.take("lock")
 	if err != nil {
 		return err
 	}
-	return s.passes("lock", m)
+	return s.passes("lock", release)
 }
 
 func (s *spread) contention() error {
@@ -129,22 +128,23 @@ func (s *spread) contention() error {
 	for i := range workers {
 		all.Go(func() {
 			for n := 0; n < rounds && errs[i] == nil; n++ {
-				m := s.locks.NewMutex("busy", redsync.WithExpiry(keptLease), redsync.WithTries(1000),
-					redsync.WithRetryDelay(5*time.Millisecond))
-				if errs[i] = m.Lock(); errs[i] != nil {
+				release, err := s.take("busy")
+				for ; errors.Is(err, errTaken); release, err = s.take("busy") {
+					time.Sleep(5 * time.Millisecond)
+				}
+				if errs[i] = err; err != nil {
 					return
 				}
-				count, _ := s.client.Get(ctx, "{busy}:n").Int() // none at first
-				errs[i] = s.client.Set(ctx, "{busy}:n", count+1, 0).Err()
-				_, err := m.Unlock()
-				errs[i] = errors.Join(errs[i], err)
+				text, _ := s.get(ctx, "{busy}:n")
+				count, _ := strconv.Atoi(text) // none at first
+				errs[i] = errors.Join(s.set(ctx, "{busy}:n", strconv.Itoa(count+1)), release())
 			}
 		})
 	}
 	all.Wait()
-	count, err := s.client.Get(ctx, "{busy}:n").Int()
-	if err = errors.Join(append(errs, err)...); err == nil && count != workers*rounds {
-		err = fmt.Errorf("an update is lost: %d", count)
+	text, err := s.get(ctx, "{busy}:n")
+	if err = errors.Join(append(errs, err)...); err == nil && text != strconv.Itoa(workers*rounds) {
+		err = fmt.Errorf("an update is lost: %s", text)
 	}
 	return err
 }
@@ -152,29 +152,67 @@ func (s *spread) contention() error {
 func (s *spread) wakeUp() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
-	sub := s.client.Subscribe(ctx, "woken:free")
-	defer sub.Close()
-	if _, err := sub.Receive(ctx); err != nil {
+	heard := make(chan string, 1)
+	if err := s.listen(ctx, "SUBSCRIBE", "woken:free", heard); err != nil {
 		return err
 	}
-	if err := s.client.SetNX(ctx, "woken", "a", keptLease).Err(); err != nil {
+	if err := s.set(ctx, "woken", "a"); err != nil {
 		return err
 	}
-	if err := s.client.Eval(ctx, freeAndTell, []string{"woken"}, "a", "woken:free").Err(); err != nil {
+	if err := s.tell(ctx, "woken", "a"); err != nil {
 		return err
 	}
-	_, err := sub.ReceiveMessage(ctx)
-	return err
+	return awaitMessage(ctx, heard)
+}
+
+func awaitMessage(ctx context.Context, heard <-chan string) error {
+	select {
+	case <-heard:
+		return nil
+	case <-ctx.Done():
+		return errors.New("there is no message")
+	}
+}
+
+// shard subscribes to a shard channel. A connection that ends has to be made anew, with its subscription.
+func (s *spread) shard() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*patience)
+	defer cancel()
+	heard := make(chan string, 1)
+	if err := s.listen(ctx, "SSUBSCRIBE", "shard", heard); err != nil {
+		return err
+	}
+	if err := s.publish(ctx, "shard"); err != nil {
+		return err
+	}
+	if err := awaitMessage(ctx, heard); err != nil {
+		return err
+	}
+	if err := s.ask("cut", "shard"); err != nil {
+		return err
+	}
+	for again := time.NewTicker(100 * time.Millisecond); ; {
+		if err := s.publish(ctx, "shard"); err != nil {
+			return err
+		}
+		select {
+		case <-heard:
+			return nil
+		case <-again.C:
+		case <-ctx.Done():
+			return errors.New("after a cut there is no message")
+		}
+	}
 }
 
 func (s *spread) slot() error {
 	for _, step := range []string{"move", "finish"} { // ASK, then MOVED
-		m, err := s.take("moved")
+		release, err := s.take("moved")
 		if err == nil {
 			err = s.ask(step, "moved")
 		}
 		if err == nil {
-			err = s.passes("moved", m)
+			err = s.passes("moved", release)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", step, err)
@@ -184,7 +222,7 @@ func (s *spread) slot() error {
 }
 
 func (s *spread) failover() error {
-	m, err := s.take("kept")
+	release, err := s.take("kept")
 	if err != nil {
 		return err
 	}
@@ -192,7 +230,7 @@ func (s *spread) failover() error {
 		return err
 	}
 	for end := time.Now().Add(recovery); ; time.Sleep(100 * time.Millisecond) {
-		err := s.passes("kept", m)
+		err := s.passes("kept", release)
 		switch {
 		case err == nil:
 			return nil

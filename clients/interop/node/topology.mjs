@@ -6,6 +6,7 @@ import Redis5 from 'ioredis-5'
 import Redis6 from 'ioredis'
 import Valkey from 'iovalkey'
 import { createCluster, createSentinel } from 'redis'
+import { createLock, IoredisAdapter, LockAcquisitionError } from 'redlock-universal'
 import { check, sleep } from './cell.mjs'
 import { version } from './clients.mjs'
 
@@ -20,16 +21,17 @@ const addresses = () => process.env.ADDRESSES.split(',').map((address) => {
   return { host, port: Number(port) }
 })
 
-const byIoredis = (Redis) => async () => {
+const byIoredis = (Redis, hasShards = true) => async () => {
   const limits = { connectTimeout: patience, commandTimeout: patience }
   const open = () => {
     const redis = inCluster
-      ? new Redis.Cluster(addresses(), { redisOptions: limits })
+      ? new Redis.Cluster(addresses(), { redisOptions: limits, shardedSubscribers: true })
       : new Redis({ sentinels: addresses(), name: process.env.MASTER, failoverDetector: true, ...limits })
     return redis.on('error', () => {})
   }
   const redis = open()
   return {
+    redis,
     setNX: async (key, token) => await redis.set(key, token, 'PX', lease, 'NX') === 'OK',
     set: (key, value) => redis.set(key, value),
     get: (key) => redis.get(key),
@@ -38,6 +40,43 @@ const byIoredis = (Redis) => async () => {
       const listener = open()
       listener.on('message', (_, message) => heard(message))
       await listener.subscribe(channel)
+    },
+    ssubscribe: hasShards && (async (channel, heard) => {
+      const listener = open()
+      listener.on('smessage', (_, message) => heard(message))
+      await listener.ssubscribe(channel)
+    }),
+    spublish: (channel) => redis.spublish(channel, 'free'),
+  }
+}
+
+// redlock-universal over ioredis. Its lock has no token that a caller chooses. It sends SCRIPT LOAD without a key, and
+// EVALSHA with one: a Cluster sends the two to different masters, and four of nine unlocks fail. So here all get the script.
+const byRedlockUniversal = async () => {
+  const client = await byIoredis(Redis6)()
+  if (inCluster) {
+    const onAll = (words) => Promise.all(client.redis.nodes('master').map((node) => node.script(...words)))
+    client.redis.script = async (...words) => (await onAll(words))[0]
+  }
+  const adapter = new IoredisAdapter(client.redis)
+  const held = new Map()
+  return {
+    ...client,
+    setNX: async (key, token) => {
+      const lock = createLock({ adapter, key, ttl: lease, retryAttempts: 0, circuitBreaker: false })
+      try {
+        held.set(token, [lock, await lock.acquire()])
+        return true
+      } catch (err) {
+        if (err instanceof LockAcquisitionError && /already (held|locked)/.test(`${err.message} ${err.cause?.message}`)) return false
+        throw err
+      }
+    },
+    free: async (key, token) => {
+      const [lock, handle] = held.get(token) ?? []
+      const freed = lock && await lock.release(handle)
+      if (freed) await client.redis.publish(`${key}:free`, 'free')
+      return Number(Boolean(freed))
     },
   }
 }
@@ -55,13 +94,16 @@ const byNodeRedis = async () => {
     get: (key) => redis.get(key),
     free: (key, token) => redis.eval(free, { keys: [key], arguments: [token, `${key}:free`] }),
     subscribe: (channel, heard) => redis.subscribe(channel, heard),
+    ssubscribe: (channel, heard) => redis.sSubscribe(channel, heard),
+    spublish: (channel) => redis.sPublish(channel, 'free'),
   }
 }
 
 const clients = {
   'ioredis-5': [`ioredis ${version('ioredis-5')}`, byIoredis(Redis5)],
   ioredis: [`ioredis ${version('ioredis')}`, byIoredis(Redis6)],
-  iovalkey: [`iovalkey ${version('iovalkey')}`, byIoredis(Valkey)],
+  iovalkey: [`iovalkey ${version('iovalkey')}`, byIoredis(Valkey, false)],
+  'redlock-universal': [`redlock-universal ${version('redlock-universal')} (ioredis ${version('ioredis')})`, byRedlockUniversal],
   'node-redis': [`node-redis ${version('redis')}`, byNodeRedis],
 }
 
@@ -112,6 +154,22 @@ const scenes = {
     check(await message === 'free', 'another message')
   },
 
+  // A connection that ends has to be made anew, with its subscription.
+  async shard(client) {
+    let messages = 0
+    const publish = async () => {
+      messages = 0
+      for (const end = performance.now() + recovery; messages === 0; await sleep(100)) {
+        check(performance.now() < end, 'there is no message')
+        await client.spublish('shard')
+      }
+    }
+    await client.ssubscribe('shard', () => messages++)
+    await publish()
+    await ask('cut', 'shard')
+    await publish()
+  },
+
   async slot(client) {
     check(await client.setNX('moved', 'a'), 'a free lock is taken')
     await ask('move', 'moved')
@@ -145,10 +203,11 @@ const scenes = {
 const play = async (client, open) => {
   let opened
   for (const [scene, act] of Object.entries(scenes)) {
-    if (scene === 'slot' && !inCluster) continue
+    if (!inCluster && (scene === 'slot' || scene === 'shard')) continue
     let saw = 'ok'
     try {
       opened ??= await open()
+      if (scene === 'shard' && !opened.ssubscribe) continue
       await act(opened)
     } catch (err) {
       saw = `error: ${err.name}: ${err.message}`

@@ -5,7 +5,9 @@ import os
 import sys
 import threading
 import time
+from importlib import metadata
 
+import glide_sync as glide
 import redis
 import redis.cluster
 import redis.sentinel
@@ -45,6 +47,8 @@ def ask(what, key):
 class Play:
     """The scenes of one client."""
 
+    errors = (redis.RedisError, valkey.ValkeyError, OSError)
+
     def __init__(self, kind):
         self.client = connect(kind)
 
@@ -68,6 +72,9 @@ class Play:
                 with self.client.lock("busy", timeout=LEASE, sleep=0.005, thread_local=False):
                     self.client.set("{busy}:n", int(self.client.get("{busy}:n") or 0) + 1)
 
+        self.work_at_once(work)
+
+    def work_at_once(self, work):
         workers = [threading.Thread(target=work) for _ in range(4)]
         for worker in workers:
             worker.start()
@@ -85,6 +92,30 @@ class Play:
         message = channel.get_message(timeout=PATIENCE)
         assert message and message["data"] == b"free", message
         channel.close()
+
+    def shard(self):
+        """A connection that ends has to be made anew, with its subscription."""
+        channel = self.client.pubsub()
+        channel.ssubscribe("shard")
+        self.hear(channel, "ssubscribe", lambda: None)
+        publish = lambda: self.client.spublish("shard", "free")
+        self.hear(channel, "smessage", publish)
+        ask("cut", "shard")
+        self.hear(channel, "ssubscribe", publish)
+        self.hear(channel, "smessage", publish)
+
+    def hear(self, channel, kind, publish):
+        """Waits for a message of a kind. With several masters, none yet may just mean that another one was asked."""
+        end = time.monotonic() + RECOVERY
+        while True:
+            publish()
+            try:
+                message = channel.get_sharded_message(timeout=0.1)
+            except self.errors:  # the connection has ended
+                message = None
+            if message and message["type"] == kind:
+                return
+            assert time.monotonic() < end, f"there is no {kind}"
 
     def slot(self):
         held = self.take("moved")
@@ -108,19 +139,94 @@ class Play:
                 assert self.take("kept") is None
                 held.release()
                 return
-            except (redis.RedisError, valkey.ValkeyError, OSError):
+            except self.errors:
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.1)
 
 
-def main(client, kind):
+class GlideLock:
+    """A lock as users of GLIDE write it."""
+
+    def __init__(self, client, key):
+        self.client, self.key, self.token = client, key, os.urandom(8).hex()
+
+    def acquire(self):
+        lease = glide.ExpirySet(glide.ExpiryType.SEC, LEASE)
+        return self.client.set(self.key, self.token, glide.ConditionalChange.ONLY_IF_DOES_NOT_EXIST, lease) == "OK"
+
+    def release(self):
+        freed = self.client.invoke_script(glide.Script(FREE), [self.key], [self.token, f"{self.key}:free"])
+        assert freed == 1, "the owner does not release the lock"
+
+
+class PlayGlide(Play):
+    """The scenes of Valkey GLIDE, which knows no Sentinel."""
+
+    errors = (glide.GlideError,)
+
+    def __init__(self, _):
+        glide.Logger.set_logger_config(glide.LogLevel.OFF)  # it logs to stdout
+        self.client = self.open()
+
+    @staticmethod
+    def open():
+        nodes = [glide.NodeAddress(*address) for address in addresses()]
+        return glide.GlideClusterClient.create(
+            glide.GlideClusterClientConfiguration(nodes, request_timeout=PATIENCE * 1000)
+        )
+
+    def take(self, key):
+        lock = GlideLock(self.client, key)
+        return lock if lock.acquire() else None
+
+    def contention(self):
+        def work():
+            for _ in range(10):
+                while not (held := self.take("busy")):
+                    time.sleep(0.005)
+                self.client.set("{busy}:n", str(int(self.client.get("{busy}:n") or 0) + 1))
+                held.release()
+
+        self.work_at_once(work)
+
+    def wake_up(self):
+        listener = self.open()
+        listener.subscribe({"woken:free"}, PATIENCE * 1000)
+        held = self.take("woken")
+        assert held
+        held.release()
+        self.await_message(listener, lambda: None)
+
+    def shard(self):
+        listener = self.open()
+        listener.ssubscribe({"shard"}, PATIENCE * 1000)
+        publish = lambda: self.client.publish("free", "shard", sharded=True)
+        self.await_message(listener, publish)
+        while listener.try_get_pubsub_message():
+            pass
+        ask("cut", "shard")
+        self.await_message(listener, publish)
+
+    @staticmethod
+    def await_message(listener, publish):
+        end = time.monotonic() + RECOVERY
+        while not listener.try_get_pubsub_message():
+            assert time.monotonic() < end, "there is no message"
+            publish()
+            time.sleep(0.1)
+
+
+def main(client, kind, scenes):
     play = None
-    names = ["connect", "lock", "contention", "wake-up", *(["slot"] if os.environ["MODE"] == "cluster" else []), "failover"]
+    in_cluster = os.environ["MODE"] == "cluster"
+    if not in_cluster and kind is glide:
+        return
+    names = ["connect", "lock", "contention", "wake-up", *(["shard", "slot"] if in_cluster else []), "failover"]
     for name in names:
         saw = "ok"
         try:
-            play = play or Play(kind)
+            play = play or scenes(kind)
             getattr(play, name.replace("-", "_"))()
         except Exception as e:  # whatever the client throws is its result
             saw = f"error: {type(e).__name__}: {e}"
@@ -129,8 +235,9 @@ def main(client, kind):
 
 
 CLIENTS = {
-    "redis-py": (f"redis-py {redis.__version__}", redis),
-    "valkey-py": (f"valkey-py {valkey.__version__}", valkey),
+    "redis-py": (f"redis-py {redis.__version__}", redis, Play),
+    "valkey-py": (f"valkey-py {valkey.__version__}", valkey, Play),
+    "valkey-glide": (f"valkey-glide {metadata.version('valkey-glide-sync')} (Python)", glide, PlayGlide),
 }
 
 if len(sys.argv) == 1:

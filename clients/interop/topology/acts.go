@@ -17,6 +17,8 @@ func (s *stage) act(what, key string) error {
 		return s.finish(key)
 	case "failover":
 		return s.failover(key)
+	case "cut":
+		return s.cut()
 	}
 	return fmt.Errorf("a program asks for %q", what)
 }
@@ -68,6 +70,16 @@ func (s *stage) finish(key string) error {
 	}
 	for _, at := range []int{to, from} {
 		if _, err := ask(s.nodes[at], "CLUSTER", "SETSLOT", slot, "NODE", target.Str); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut ends the connections of all subscribers.
+func (s *stage) cut() error {
+	for _, addr := range s.nodes {
+		if _, err := ask(addr, "CLIENT", "KILL", "TYPE", "PUBSUB"); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,7 @@
 // Command topology lets released clients take locks in a cluster and through Sentinel, in one process of miniredisd and
 // on real servers, and shows what each of them sees.
 //
-//	clients/interop/run topology [-only ECO,...] [-client NAME] [-mode cluster,sentinel] [-control redis-server]
+//	clients/interop/run topology [-only ECO,...] [-client NAME,...] [-mode cluster,sentinel] [-control redis-server]
 //
 // A cluster is three masters with a replica each. A group is a master with two replicas and three Sentinels. For each
 // client both are new, because a scene moves a slot, and another one ends a master:
@@ -22,6 +22,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -42,13 +43,13 @@ const (
 
 // scenes are the columns of the table.
 var scenes = map[string][]string{
-	inCluster: {"connect", "lock", "contention", "wake-up", "slot", "failover"},
+	inCluster: {"connect", "lock", "contention", "wake-up", "shard", "slot", "failover"},
 	sentinels: {"connect", "lock", "contention", "wake-up", "failover"},
 }
 
 type options struct {
 	only    []string
-	client  string
+	clients []string
 	modes   []string
 	control string
 	ours    string
@@ -67,14 +68,14 @@ func main() {
 
 func parseFlags() options {
 	only := flag.String("only", "", "run these `ecosystems` only (their folders' names, separated by commas)")
-	client := flag.String("client", "", "run the clients only whose name contains this `text`")
+	client := flag.String("client", "", "run the clients only whose name contains one of these `texts`")
 	modes := flag.String("mode", inCluster+","+sentinels, "how the clients find a server: `cluster,sentinel`")
 	control := flag.String("control", "redis-server", "the real `program`")
 	flag.Parse()
 	list := func(text string) []string {
 		return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 	}
-	return options{only: list(*only), client: *client, modes: list(*modes), control: *control,
+	return options{only: list(*only), clients: list(*client), modes: list(*modes), control: *control,
 		strict: os.Getenv("CI") == "true"}
 }
 
@@ -127,11 +128,11 @@ func playAll(ctx context.Context, o options, mode string, all []program) (failed
 		if err != nil {
 			return failed, fmt.Errorf("%s on %s: %w", p.name, o.control, err)
 		}
-		fmt.Printf("%-40s", own.client)
+		fmt.Printf("%-40s", cmp.Or(own.client, p.name))
 		for _, scene := range scenes[mode] {
 			fmt.Printf("  %-16s", word(own.saw[scene])+" / "+word(control.saw[scene]))
 			for kind, saw := range map[string]string{"miniredisd": own.saw[scene], "control": control.saw[scene]} {
-				if saw != "ok" {
+				if saw != "ok" && saw != "" {
 					why = append(why, fmt.Sprintf("%s, %s, %s: %s", own.client, scene, kind, saw))
 				}
 			}

@@ -15,6 +15,7 @@ mod rslocks;
 mod scenarios;
 mod server;
 mod tls;
+mod topology;
 
 fn main() {
     if std::env::args().nth(1).as_deref() == Some("resend") {
@@ -27,6 +28,10 @@ fn main() {
     }
     if std::env::args().nth(1).as_deref() == Some("tls") {
         tls::run();
+        return;
+    }
+    if std::env::args().nth(1).as_deref() == Some("topology") {
+        topology::run(std::env::args().nth(2));
         return;
     }
     let only = std::env::var("ONLY").unwrap_or_default();

@@ -15,6 +15,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /** A lock in a cluster or through Sentinel, for clients/interop/topology. ../../README.md describes the interface. */
 public final class Topology {
@@ -28,6 +30,7 @@ public final class Topology {
     public final boolean inCluster = Matrix.environment("MODE").equals("cluster");
     public final String master = Matrix.environment("MASTER");
     public final List<String> addresses = List.of(Matrix.environment("ADDRESSES").split(","));
+    public final List<String> nodes = List.of(Matrix.environment("NODES").split(","));
 
     private final PrintStream out =
             new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
@@ -49,6 +52,14 @@ public final class Topology {
 
         /** Waits for a lock that is held until unlock is called, woken by a message. Returns whether it came. */
         boolean isWoken(String key, String owner, Callable<?> unlock) throws Exception;
+    }
+
+    /** A client that has shard channels, too. */
+    public interface ShardClient extends Client {
+        /** Returns once the subscription stands. Without the client's own help it is made anew when it ends. */
+        void listen(String shardChannel, Runnable heard) throws Exception;
+
+        void publish(String shardChannel, String message);
     }
 
     /** Opens a client. It need not be closed, because the process ends. */
@@ -76,6 +87,9 @@ public final class Topology {
         t.scene("contention", t::contention);
         t.scene("wake-up", t::wakeUp);
         if (t.inCluster) {
+            if (t.client instanceof ShardClient shards) {
+                t.scene("shard", () -> t.shard(shards));
+            }
             t.scene("slot", t::slot);
         }
         t.scene("failover", t::failover);
@@ -168,6 +182,21 @@ public final class Topology {
             return null;
         }));
         check(woken, "there is no message");
+    }
+
+    private void shard(ShardClient shards) throws Exception {
+        Semaphore messages = new Semaphore(0);
+        shards.listen("shard", messages::release);
+        shards.publish("shard", "free");
+        check(messages.tryAcquire(PATIENCE, TimeUnit.MILLISECONDS), "there is no message");
+        ask("cut", "shard");
+        for (long end = System.nanoTime() + RECOVERY * 1_000_000;;) {
+            shards.publish("shard", "free");
+            if (messages.tryAcquire(100, TimeUnit.MILLISECONDS)) {
+                return;
+            }
+            check(System.nanoTime() < end, "after a cut there is no message");
+        }
     }
 
     private void slot() throws Exception {

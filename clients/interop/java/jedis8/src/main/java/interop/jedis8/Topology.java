@@ -11,10 +11,12 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.JedisPubSub;
+import redis.clients.jedis.JedisShardedPubSub;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.RedisSentinelClient;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.params.SetParams;
 
 /** A lock in a cluster or through Sentinel. */
@@ -46,7 +48,7 @@ public final class Topology {
 
     private static interop.cells.Topology.Client open(interop.cells.Topology topology) {
         UnifiedJedis client = connect(topology);
-        return new interop.cells.Topology.Client() {
+        return new interop.cells.Topology.ShardClient() {
             @Override
             public void set(String key, String value) {
                 client.set(key, value);
@@ -91,6 +93,43 @@ public final class Topology {
                 listens.await(interop.cells.Topology.PATIENCE, TimeUnit.MILLISECONDS);
                 unlock.call();
                 return woken.await(interop.cells.Topology.PATIENCE, TimeUnit.MILLISECONDS);
+            }
+
+            /** Jedis ends a subscription with its connection. */
+            @Override
+            public void listen(String shardChannel, Runnable heard) throws InterruptedException {
+                CountDownLatch listens = new CountDownLatch(1);
+                Thread listener = new Thread(() -> {
+                    while (true) {
+                        try {
+                            ((RedisClusterClient) client).ssubscribe(shards(listens, heard), shardChannel);
+                        } catch (JedisConnectionException cut) {
+                            Thread.yield();
+                        }
+                    }
+                });
+                listener.setDaemon(true);
+                listener.start();
+                listens.await(interop.cells.Topology.PATIENCE, TimeUnit.MILLISECONDS);
+            }
+
+            @Override
+            public void publish(String shardChannel, String message) {
+                ((RedisClusterClient) client).spublish(shardChannel, message);
+            }
+        };
+    }
+
+    private static JedisShardedPubSub shards(CountDownLatch listens, Runnable heard) {
+        return new JedisShardedPubSub() {
+            @Override
+            public void onSSubscribe(String channel, int channels) {
+                listens.countDown();
+            }
+
+            @Override
+            public void onSMessage(String channel, String message) {
+                heard.run();
             }
         };
     }

@@ -8,6 +8,6 @@ public final class Topology {
     }
 
     public static void main(String[] args) {
-        InTopology.run();
+        InTopology.run(!args[0].isEmpty(), (client, locks) -> locks);
     }
 }
