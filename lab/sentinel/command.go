@@ -48,12 +48,18 @@ func isYesNo(v string) bool { return isYes(v) || strings.EqualFold(v, "no") }
 func isAny(string) bool     { return true }
 
 func isPort(v string) bool {
-	n, err := strconv.Atoi(v)
-	return err == nil && n >= 0 && n <= 65535
+	n, ok := integer(v)
+	return ok && n >= 0 && n <= 65535
 }
 
 func isLevel(v string) bool {
 	return slices.Contains([]string{"debug", "verbose", "notice", "warning", "nothing"}, strings.ToLower(v))
+}
+
+// integer reads a number as Redis does: +1 and 01 are none (util.c: string2ll).
+func integer(text string) (n int64, ok bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && strconv.FormatInt(n, 10) == text
 }
 
 // ConfigGet returns names and values for patterns (sentinel.c: sentinelConfigGetCommand).
@@ -212,8 +218,8 @@ func (s *Sentinel) Set(m *Instance, args []string) error {
 		taken, shown := 2, ""
 		switch {
 		case isNumber && len(args) > 1:
-			n, err := strconv.ParseInt(args[1], 10, 64)
-			if err != nil || n < option.least {
+			n, ok := integer(args[1])
+			if !ok || n < option.least {
 				return fmt.Errorf("ERR Invalid argument '%s' for SENTINEL SET '%s'", args[1], args[0])
 			}
 			*option.to = n
@@ -267,8 +273,8 @@ func (p *Periods) Set(args []string) error {
 		if at < 0 || len(args) == 1 {
 			return fmt.Errorf("ERR Unknown option or number of arguments for SENTINEL DEBUG '%s'", args[0])
 		}
-		n, err := strconv.ParseInt(args[1], 10, 64)
-		if err != nil || n <= 0 {
+		n, ok := integer(args[1])
+		if !ok || n <= 0 {
 			return fmt.Errorf("ERR Invalid argument '%s' for SENTINEL DEBUG '%s'", args[1], args[0])
 		}
 		*p.Named()[at].Value = n

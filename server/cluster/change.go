@@ -30,7 +30,7 @@ func parseSlot(arg []byte) (int, error) {
 // become is set for a command: it replies OK, or with why the view cannot change.
 func (st *State) become(c *command.Call, v topology.View, err error) error {
 	if err != nil {
-		return store.Error(err.Error())
+		return store.Errorf("%s", err.Error())
 	}
 	st.set(v)
 	c.OK()
@@ -180,6 +180,9 @@ func (st *State) reset(c *command.Call) error {
 	id, shard := "", st.view.Me().Shard
 	if hard {
 		id = server.NewRunID()
+		if len(st.All) == 1 { // others still have the epochs that they were given
+			st.epochs.Store(0)
+		}
 	}
 	if hard || !isMaster {
 		shard = server.NewRunID()

@@ -1,6 +1,7 @@
 package sentinel
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,8 +138,10 @@ func changingRows() []command.Row {
 	}
 }
 
+// words are arguments as Sentinel reads them: each ends at a zero, as strings in C do.
 func words(args [][]byte) (all []string) {
 	for _, arg := range args {
+		arg, _, _ = bytes.Cut(arg, []byte{0})
 		all = append(all, string(arg))
 	}
 	return all
