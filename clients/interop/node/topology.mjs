@@ -5,8 +5,10 @@ import { createInterface } from 'node:readline'
 import Redis5 from 'ioredis-5'
 import Redis6 from 'ioredis'
 import Valkey from 'iovalkey'
-import { createCluster, createSentinel } from 'redis'
+import * as redis6 from 'redis'
+import * as redis5 from 'redis-5'
 import { createLock, IoredisAdapter, LockAcquisitionError } from 'redlock-universal'
+import { bullmq } from './bullmq.mjs'
 import { check, sleep } from './cell.mjs'
 import { version } from './clients.mjs'
 
@@ -41,10 +43,10 @@ const byIoredis = (Redis, hasShards = true) => async () => {
       listener.on('message', (_, message) => heard(message))
       await listener.subscribe(channel)
     },
-    ssubscribe: hasShards && (async (channel, heard) => {
+    ssubscribe: hasShards && (async (channels, heard) => {
       const listener = open()
-      listener.on('smessage', (_, message) => heard(message))
-      await listener.ssubscribe(channel)
+      listener.on('smessage', heard)
+      for (const channel of channels) await listener.ssubscribe(channel)
     }),
     spublish: (channel) => redis.spublish(channel, 'free'),
   }
@@ -81,7 +83,7 @@ const byRedlockUniversal = async () => {
   }
 }
 
-const byNodeRedis = async () => {
+const byNodeRedis = ({ createCluster, createSentinel }) => async () => {
   const limits = { socket: { connectTimeout: patience }, commandOptions: { timeout: patience } }
   const redis = inCluster
     ? createCluster({ rootNodes: addresses().map((socket) => ({ socket })), defaults: limits })
@@ -94,7 +96,9 @@ const byNodeRedis = async () => {
     get: (key) => redis.get(key),
     free: (key, token) => redis.eval(free, { keys: [key], arguments: [token, `${key}:free`] }),
     subscribe: (channel, heard) => redis.subscribe(channel, heard),
-    ssubscribe: (channel, heard) => redis.sSubscribe(channel, heard),
+    ssubscribe: async (channels, heard) => {
+      for (const channel of channels) await redis.sSubscribe(channel, (_, from) => heard(from))
+    },
     spublish: (channel) => redis.sPublish(channel, 'free'),
   }
 }
@@ -104,7 +108,10 @@ const clients = {
   ioredis: [`ioredis ${version('ioredis')}`, byIoredis(Redis6)],
   iovalkey: [`iovalkey ${version('iovalkey')}`, byIoredis(Valkey, false)],
   'redlock-universal': [`redlock-universal ${version('redlock-universal')} (ioredis ${version('ioredis')})`, byRedlockUniversal],
-  'node-redis': [`node-redis ${version('redis')}`, byNodeRedis],
+  'node-redis': [`node-redis ${version('redis')}`, byNodeRedis(redis6)],
+  'redis-5': [`node-redis ${version('redis-5')}`, byNodeRedis(redis5)],
+  bullmq: bullmq('bullmq'),
+  'bullmq-5': bullmq('bullmq-5'),
 }
 
 const answers = createInterface({ input: process.stdin })
@@ -154,20 +161,22 @@ const scenes = {
     check(await message === 'free', 'another message')
   },
 
-  // A connection that ends has to be made anew, with its subscription.
+  // A connection that ends has to be made anew, with its subscriptions. Their slots differ, and so one request cannot
+  // subscribe to all of them.
   async shard(client) {
-    let messages = 0
-    const publish = async () => {
-      messages = 0
-      for (const end = performance.now() + recovery; messages === 0; await sleep(100)) {
-        check(performance.now() < end, 'there is no message')
-        await client.spublish('shard')
+    const channels = ['shard', 'a', 'b', 'c', 'd', 'e']
+    const silent = new Set()
+    const hear = async () => {
+      channels.forEach((channel) => silent.add(channel))
+      for (const end = performance.now() + recovery / 3; silent.size > 0; await sleep(100)) {
+        check(performance.now() < end, `there are no messages from ${silent.size} of ${channels.length} channels`)
+        for (const channel of channels) await client.spublish(channel)
       }
     }
-    await client.ssubscribe('shard', () => messages++)
-    await publish()
+    await client.ssubscribe(channels, (channel) => silent.delete(channel))
+    await hear()
     await ask('cut', 'shard')
-    await publish()
+    await hear()
   },
 
   async slot(client) {
@@ -200,15 +209,15 @@ const scenes = {
   },
 }
 
-const play = async (client, open) => {
+const play = async (client, open, own = scenes) => {
   let opened
-  for (const [scene, act] of Object.entries(scenes)) {
-    if (!inCluster && (scene === 'slot' || scene === 'shard')) continue
+  for (const [scene, act] of Object.entries(own)) {
+    if (inCluster ? scene === 'outage' : scene === 'slot' || scene === 'shard') continue
     let saw = 'ok'
     try {
       opened ??= await open()
       if (scene === 'shard' && !opened.ssubscribe) continue
-      await act(opened)
+      await act(opened, ask)
     } catch (err) {
       saw = `error: ${err.name}: ${err.message}`
     }

@@ -18,7 +18,9 @@ func (s *stage) act(what, key string) error {
 	case "failover":
 		return s.failover(key)
 	case "cut":
-		return s.cut()
+		return s.cut("PUBSUB")
+	case "outage":
+		return s.outage()
 	}
 	return fmt.Errorf("a program asks for %q", what)
 }
@@ -76,14 +78,27 @@ func (s *stage) finish(key string) error {
 	return nil
 }
 
-// cut ends the connections of all subscribers.
-func (s *stage) cut() error {
+// cut ends the connections of clients of a type.
+func (s *stage) cut(kind string) error {
 	for _, addr := range s.nodes {
-		if _, err := ask(addr, "CLIENT", "KILL", "TYPE", "PUBSUB"); err != nil {
+		if _, err := ask(addr, "CLIENT", "KILL", "TYPE", kind); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// outage cuts the clients of all nodes while no Sentinel answers.
+func (s *stage) outage() error {
+	for n := range s.sentinels {
+		if err := s.away(n); err != nil {
+			return err
+		}
+	}
+	if err := s.cut("NORMAL"); err != nil {
+		return err
+	}
+	return until("the Sentinels are back", func() bool { return answers(s.sentinels) })
 }
 
 // owner returns the slot of a key, and who serves it, as a node believes.

@@ -24,7 +24,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -44,7 +43,7 @@ const (
 // scenes are the columns of the table.
 var scenes = map[string][]string{
 	inCluster: {"connect", "lock", "contention", "wake-up", "shard", "slot", "failover"},
-	sentinels: {"connect", "lock", "contention", "wake-up", "failover"},
+	sentinels: {"connect", "lock", "contention", "wake-up", "outage", "failover"},
 }
 
 type options struct {
@@ -158,5 +157,3 @@ func word(saw string) string {
 	}
 	return "red"
 }
-
-var errStopped = errors.New("the program ended before its last scene")

@@ -97,10 +97,8 @@ func playOn(ctx context.Context, o options, mode string, p program,
 	}
 	found, err := s.listen(out, in)
 	_ = in.Close()
-	// A client that has nothing for a scene says nothing of it. One that has nothing for a mode says nothing at all.
-	last := scenes[mode][len(scenes[mode])-1]
-	if ended := cmd.Wait(); err == nil && (ended != nil || len(found.saw) > 0 && found.saw[last] == "") {
-		err = errors.Join(errStopped, ended)
+	if ended := cmd.Wait(); err == nil {
+		err = ended
 	}
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, said.String())

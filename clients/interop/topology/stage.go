@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/miniredisd/miniredisd/internal/freeport"
@@ -23,6 +24,7 @@ const (
 	startLimit = 60 * time.Second // the machine is busy
 	glance     = 20 * time.Millisecond
 	downAfter  = "1500" // ms until a node that is silent is down
+	outageFor  = 1700 * time.Millisecond
 )
 
 // stage has the servers that a client plays with.
@@ -30,7 +32,8 @@ type stage struct {
 	mode      string
 	nodes     []string // addresses: masters, then replicas
 	sentinels []string
-	end       func(node int) error // takes a node away for good
+	end       func(node int) error     // takes a node away for good
+	away      func(sentinel int) error // and a Sentinel for outageFor
 	processes []*exec.Cmd
 	dir       string
 }
@@ -111,6 +114,10 @@ func startOurs(ctx context.Context, o options, mode string) (*stage, error) {
 			_, err := ask(s.nodes[(node+1)%len(s.nodes)], "LAB", "MASTER", strconv.Itoa(node+1), "CRASH", "DOWN", "3600000")
 			return err
 		}
+		s.away = func(sentinel int) error {
+			_, err := ask(s.sentinels[sentinel], "LAB", "CRASH", "DOWN", strconv.FormatInt(outageFor.Milliseconds(), 10))
+			return err
+		}
 		return err
 	})
 }
@@ -122,6 +129,11 @@ func startReal(ctx context.Context, o options, mode string) (*stage, error) {
 			err := s.processes[node].Process.Kill()
 			_ = s.processes[node].Wait() // it was killed
 			return err
+		}
+		s.away = func(sentinel int) error {
+			p := s.processes[len(s.nodes)+sentinel].Process
+			time.AfterFunc(outageFor, func() { _ = p.Signal(syscall.SIGCONT) }) // it may have ended
+			return p.Signal(syscall.SIGSTOP)
 		}
 		if mode == inCluster {
 			return s.realCluster(ctx, o.control)
