@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // act does what a program asks for.
@@ -136,6 +137,8 @@ func (s *stage) failover(key string) error {
 	if err := s.end(master); err != nil {
 		return err
 	}
+	s.lost = time.Now()
+	defer func() { s.named = time.Since(s.lost) }()
 	return until("there is another master", func() bool {
 		if s.mode == inCluster {
 			_, now, err := s.owner(at, key)

@@ -117,7 +117,7 @@ func playAll(ctx context.Context, o options, mode string, all []program) (failed
 		fmt.Printf("  %-16s", scene)
 	}
 	fmt.Println()
-	var why []string
+	var times, why []string
 	for _, p := range all {
 		own, err := playOn(ctx, o, mode, p, startOurs)
 		if err != nil {
@@ -140,9 +140,15 @@ func playAll(ctx context.Context, o options, mode string, all []program) (failed
 			}
 		}
 		fmt.Println()
+		if own.times != "" && control.times != "" {
+			times = append(times, fmt.Sprintf("%-40s  %s / %s", own.client, own.times, control.times))
+		}
+	}
+	if times != nil {
+		fmt.Println("after the end of a master: until another one is named, until the lock is released there")
 	}
 	slices.Sort(why)
-	for _, line := range why {
+	for _, line := range append(times, why...) {
 		fmt.Println(line)
 	}
 	return failed, nil

@@ -30,6 +30,7 @@ type line struct{ Ask, Key, Client, Scene, Saw string }
 type seen struct {
 	client string
 	saw    map[string]string
+	times  string // of the failover
 }
 
 // findPrograms prepares the ecosystems and lists their clients. In strict mode an ecosystem without its toolchain is an
@@ -116,6 +117,9 @@ func (s *stage) listen(out io.Reader, in io.Writer) (*seen, error) {
 		}
 		if l.Ask == "" {
 			found.client, found.saw[l.Scene] = l.Client, l.Saw
+			if l.Scene == "failover" && l.Saw == "ok" {
+				found.times = fmt.Sprintf("%.1f s, %.1f s", s.named.Seconds(), time.Since(s.lost).Seconds())
+			}
 			continue
 		}
 		if err := s.act(l.Ask, l.Key); err != nil {

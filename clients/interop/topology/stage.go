@@ -36,6 +36,8 @@ type stage struct {
 	away      func(sentinel int) error // and a Sentinel for outageFor
 	processes []*exec.Cmd
 	dir       string
+	lost      time.Time     // since when a master is gone
+	named     time.Duration // so long nobody named another one
 }
 
 func (s *stage) stop() {
