@@ -29,6 +29,8 @@ const byIoredis = (Redis, hasShards = true) => async () => {
     const redis = inCluster
       ? new Redis.Cluster(addresses(), { redisOptions: limits, shardedSubscribers: true })
       : new Redis({ sentinels: addresses(), name: process.env.MASTER, failoverDetector: true, ...limits })
+    // The detector may disconnect while Sentinels are asked. Then the client ends, and has to be connected again by hand.
+    if (!inCluster) redis.on('end', () => redis.connect().catch(() => {}))
     return redis.on('error', () => {})
   }
   const redis = open()
