@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -144,13 +145,15 @@ func TestALockBehindSentinelsIsJudged(t *testing.T) {
 	// A replica that is cut off does not get the lock, and becomes the master.
 	cutOff := redistest.Dial(t, nodes[1].Addr)
 	redistest.Dial(t, nodes[2].Addr).Do("CONFIG", "SET", "replica-priority", "0")
+	for _, s := range sentinels {
+		c := redistest.Dial(t, s.Addr)
+		c.Until(func() bool {
+			return strings.Contains(c.Do("SENTINEL", "REPLICAS", "mymaster").String(), `"slave-priority", "0"`)
+		})
+	}
 	cutOff.Do("REPLICAOF", "127.0.0.1", "1")
 	require.Equal(t, "+OK", j.as("a", take("lock:2", "token-a")...))
 	old := j.master()
-	for _, s := range sentinels {
-		c := redistest.Dial(t, s.Addr)
-		c.Do("SENTINEL", "SET", "mymaster", "failover-timeout", "20000")
-	}
 	cutOff.Do("REPLICAOF", "NO", "ONE")
 	master := redistest.Dial(t, nodes[0].Addr)
 	require.NoError(t, master.Send(resp.AppendRequest(nil, "SHUTDOWN", "NOSAVE", "NOW")))
