@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/miniredistest"
+	"github.com/miniredisd/miniredisd/store"
 )
 
 func TestRepliesNameTheAnnouncedHost(t *testing.T) {
@@ -40,4 +42,14 @@ func TestATopologyMayBeOneServer(t *testing.T) {
 	r := start(t, s.Addr())
 	require.Equal(t, fmt.Sprintf(`[["port", :%d, "upstream", "%s", "state", "up", "role", "master", "follows", :0, `+
 		`"same", :0]]`, r.ports()[0], s.Addr()), r.client().do("LAB TOPOLOGY"))
+}
+
+func TestAMasterThatNobodyKnowsIsNoBeginning(t *testing.T) {
+	srv := miniredistest.Run(t, miniredistest.Sentinels(1))
+	var lines []string
+	_, err := New(Config{Upstreams: srv.SentinelAddrs(), Behind: Sentinel, MasterName: "nope", Bind: "127.0.0.1",
+		Multiplexer: config.Default().Multiplexer, Match: store.MatchPattern,
+		Log: func(_ byte, format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }})
+	require.ErrorContains(t, err, "does not say which nodes there are: ERR No such master with that name")
+	require.Empty(t, lines)
 }

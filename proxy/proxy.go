@@ -251,7 +251,10 @@ func (p *Proxy) close() {
 	}
 	p.handshakes.end()
 	for _, u := range p.upstreams {
-		_ = unix.Close(u.listener) // it may be closed already
+		if u.listener >= 0 {
+			_ = unix.Close(u.listener)
+			u.listener = -1
+		}
 		u.stopProbing()
 		for each := range u.pairs {
 			each.under = nil // nobody waits for its reply
