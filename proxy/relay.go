@@ -51,6 +51,7 @@ func (p *Proxy) Ask(ctx context.Context, n int, args []string) (resp.Value, erro
 // send executes LAB without a connection, and calls tell with the reply.
 func (l *labState) send(args [][]byte, proto int, tell func(reply []byte)) *pair {
 	c := &pair{p: l.p, up: l.turn.u, ended: true, tell: tell, session: session{proto: proto, control: true}}
+	c.requests.c, c.replies.c = c, c
 	l.execute(c, args)
 	return c
 }

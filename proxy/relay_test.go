@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/labverdict"
 	"github.com/miniredisd/miniredisd/miniredistest"
 	"github.com/miniredisd/miniredisd/resp"
@@ -19,6 +20,13 @@ func withServers(t *testing.T, cfg Config, n int) *running {
 		cfg.Upstreams = append(cfg.Upstreams, miniredistest.Run(t).Addr())
 	}
 	cfg.Diagnose = labverdict.Diagnose
+	cfg.Judge = func(w *resp.Writer, args [][]byte, logs []lab.History) error {
+		judged, err := labverdict.Parse(args)
+		if err != nil {
+			return err
+		}
+		return judged.Write(w, logs)
+	}
 	return startWith(t, cfg)
 }
 
@@ -68,6 +76,12 @@ func TestLabWorksWithoutAConnection(t *testing.T) {
 	require.Contains(t, ask(1, "LAB HOLD WAIT h 0"), `"client": :1,`)
 	require.Equal(t, ":1", ask(1, "LAB HOLD RELEASE h"))
 	require.Equal(t, `"1"`, client.read())
+	for _, v := range verbs() {
+		for _, args := range []string{"", " x", " 1", " 1 log"} {
+			require.NotEmpty(t, ask(1, "LAB "+v.name+args), v.name)
+		}
+	}
+	require.Contains(t, ask(1, "LAB VERDICT"), `"verdict"`)
 }
 
 func TestThoseWhoAskAProxyThatEndsGetAnError(t *testing.T) {

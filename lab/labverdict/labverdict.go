@@ -1,4 +1,4 @@
-// Package labverdict answers LAB VERDICT: it reads the words of the command and writes the reply. Package verdict
+// Package labverdict answers LAB VERDICT and LAB DOCTOR: it reads the words and writes the reply. Package verdict
 // judges. A server and a proxy collect the logs, and call it.
 //
 // The package has no state. Any goroutine may call it. Redis has nothing like it.
