@@ -105,6 +105,15 @@ func (r *Rule) ErrorAfter(text string) *Fault { return r.act("ERROR-AFTER", text
 // Cut executes the request, sends n bytes of the reply and closes the connection.
 func (r *Rule) Cut(n int) *Fault { return r.act("CUT", strconv.Itoa(n)) }
 
+// Bandwidth executes the request, and sends n bytes of the reply in a second of the server's clock.
+func (r *Rule) Bandwidth(n int) *Fault { return r.act("BANDWIDTH", strconv.Itoa(n)) }
+
+// Jitter executes the request, and replies after up to d by the server's clock. The seed decides.
+func (r *Rule) Jitter(d time.Duration) *Fault { return r.act("JITTER", millis(d)) }
+
+// Slice executes the request, and sends the reply in pieces of n bytes.
+func (r *Rule) Slice(n int) *Fault { return r.act("SLICE", strconv.Itoa(n)) }
+
 // SkipPush loses a message of a channel. For it, Client matches the receiver.
 func (r *Rule) SkipPush() *Fault { return r.act("SKIP-PUSH") }
 

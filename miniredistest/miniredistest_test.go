@@ -186,12 +186,14 @@ func TestTheServerAcceptsEveryConditionAndAction(t *testing.T) {
 	rule("delay-reply").DelayReply(time.Second)
 	rule("error-after").ErrorAfter("ERR no")
 	rule("cut").Cut(3)
+	rule("bandwidth").Bandwidth(1000)
+	rule("jitter").Jitter(time.Second)
+	rule("slice").Slice(3)
 	rule("skip-push").SkipPush()
 	rule("delay-push").DelayPush(time.Second)
 	m.Fault("script").Script("redis.call").ClientID(7).DropReply()
-	for _, s := range m {
-		require.Len(t, s.Do("LAB", "FAULT", "LIST").Elems, 11)
-	}
+	require.Len(t, m[0].Do("LAB", "FAULT", "LIST").Elems, 14)
+	require.Len(t, m[1].Do("LAB", "FAULT", "LIST").Elems, 14)
 }
 
 func TestAHeldClientWaitsForTheTest(t *testing.T) {
