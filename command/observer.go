@@ -14,8 +14,8 @@ type Observer interface {
 	// for an unknown command. ran is false for a request that was refused or queued.
 	Answered(s *Session, cmd *Command, args [][]byte, w *resp.Writer, mark int, ran bool)
 
-	// Called is called for each command that EXEC or a script has run. by is "exec", the script's
-	// SHA1 or the function's name.
+	// Called is called for each command that EXEC or a script has run, or that a cluster has refused to a
+	// script. by is "exec", the script's SHA1 or the function's name.
 	Called(s *Session, cmd *Command, args [][]byte, reply []byte, by string)
 
 	// Outgoing reports whether a message may go to a client now. If not, it is the observer's.

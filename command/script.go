@@ -146,7 +146,11 @@ func (sc *Scripts) call(args [][]byte, w *resp.Writer) {
 	if ex.Cluster != nil {
 		if err := ex.Cluster.admitCall(ex, cmd, args); err != nil {
 			sc.ex.Table.Calls(cmd).Rejected++
-			ex.fail(w, len(w.Buf), err)
+			mark := len(w.Buf)
+			ex.fail(w, mark, err)
+			if ex.Observer != nil {
+				ex.Observer.Called(sc.run.by, cmd, args, w.Buf[mark:], sc.run.name)
+			}
 			return
 		}
 	}

@@ -28,7 +28,8 @@ func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool
 }
 
 func (d *Doctor) knowsNone() bool {
-	return d.stream == nil && !d.replica && d.grants.Len()+d.past.Len()+d.back.Len()+d.taken.Len() == 0
+	return d.stream == nil && !d.replica && (d.ledger == nil || !d.ledger.astray.Load()) &&
+		d.grants.Len()+d.past.Len()+d.back.Len()+d.taken.Len() == 0
 }
 
 // knows reports whether a key of the command is a lock or was one until its holder lost it.
@@ -36,7 +37,7 @@ func (d *Doctor) knows(command string, m meaning, db int, args [][]byte) bool {
 	switch {
 	case d.knowsNone():
 		return false
-	case d.stream != nil || d.replica: // a lock of another node is one here, too
+	case d.stream != nil || d.replica || d.ledger != nil && d.ledger.astray.Load(): // locks of other nodes count, too
 		return true
 	}
 	for _, i := range m.keysOf(command, len(args), func(i int) string { return string(args[i]) }) {

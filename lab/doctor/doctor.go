@@ -220,9 +220,11 @@ func (d *Doctor) command(e Event) {
 	case e.Held:
 		d.sent(o, whySent)
 	}
+	d.apart(o)
 	if e.Held {
 		return
 	}
+	d.ledger.follows(o)
 	d.firstSight(o)
 	switch {
 	case o.does.has(runs):
@@ -275,6 +277,7 @@ func (d *Doctor) expired(db int, key string, time int64) {
 		d.heldBefore(op{time: time, db: db, args: []string{"", key}}, k)
 		return
 	}
+	d.outlives(k, h, time)
 	past := append(d.past.Get(k), ended{hold: h, at: time})
 	d.past.Put(k, past[max(0, len(past)-maxEnded):])
 	d.drop(k, h, holders.EndExpired, time)
@@ -376,6 +379,9 @@ func (d *Doctor) Findings(now int64) []Finding {
 	for k, h := range d.holds.All() {
 		if h.until == 0 && !h.forced && now-h.taken.Time >= patience && d.isLock(k, h) {
 			d.withoutTTL(k, h, holders.Step{})
+		}
+		if !d.replica && h.until > 0 && h.until <= now { // it has not ended here: it has moved to another node
+			d.outlives(k, h, h.until)
 		}
 	}
 	return d.list()

@@ -31,6 +31,10 @@ const (
 	Evicted         Pattern = "lock-evicted"
 	ClientsClock    Pattern = "clock-of-the-client"
 	NoQuorum        Pattern = "no-quorum" // see noQuorum
+
+	ChannelApart Pattern = "channel-in-another-slot"
+	KeysApart    Pattern = "keys-in-several-slots"
+	Astray       Pattern = "release-at-the-wrong-node"
 )
 
 // Finding is one mistake, at the place where it was first made.
@@ -101,6 +105,10 @@ func advice(p Pattern) (why, fix string) {
 		return clockAdvice(otherTime)
 	case RenewalReleases, NoSlack, LateRenewal, RenewalAfter:
 		return renewalAdvice(p)
+	case ChannelApart, KeysApart:
+		return slotAdvice(p)
+	case Astray:
+		return strayAdvice(toReplica)
 	case TwoHolders:
 		return "a majority of the masters granted the lock to a second client before the first client's lease " +
 				"was over: both clients believe that they hold it",

@@ -3,6 +3,7 @@ package doctor
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/miniredisd/miniredisd/internal/bounded"
 	"github.com/miniredisd/miniredisd/lab/holders"
@@ -22,14 +23,20 @@ type Ledger struct {
 
 	streams map[string]*stream // by replication ID
 	leads   map[int]bool       // with replicas: the nodes that are masters
+	old     map[int]bool       // with replicas: masters that another one has replaced, and that do not know it
 	first   map[int]*stream    // of the nodes, when their histories began
 	current map[int]*stream    // of the nodes, their own or that of their master
+
+	strays *bounded.Map[int64, *stray] // by the order of the grant
+	astray atomic.Bool                 // strays is not empty, or was not
 }
 
 // NewLedger returns a ledger for a number of masters. It keeps the newest holdings of each key and
 // master: keep of them.
 func NewLedger(masters, keep int) *Ledger {
-	return &Ledger{Holders: holders.NewLedger(masters, keep), keep: keep}
+	return &Ledger{
+		Holders: holders.NewLedger(masters, keep), keep: keep, strays: bounded.NewMap[int64, *stray](mostStrays),
+	}
 }
 
 // Replicated says that the masters have replicas. groups says for each node which master it belongs to, from 0, and
@@ -40,7 +47,7 @@ func (l *Ledger) Replicated(groups []int, names []string) {
 	defer l.mu.Unlock()
 	l.groups = groups
 	l.given, l.scripts = map[place][]hold{}, bounded.NewMap[string, bool](max(maxScripts, l.keep))
-	l.leads = map[int]bool{}
+	l.leads, l.old = map[int]bool{}, map[int]bool{}
 	l.streams, l.first, l.current = map[string]*stream{}, map[int]*stream{}, map[int]*stream{}
 }
 
@@ -55,6 +62,8 @@ func (l *Ledger) forget(node int) {
 	l.Holders.Forget(node)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.strays = bounded.NewMap[int64, *stray](mostStrays)
+	l.astray.Store(false)
 	if l.groups != nil {
 		l.scripts = bounded.NewMap[string, bool](max(maxScripts, l.keep))
 	}

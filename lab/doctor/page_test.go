@@ -73,6 +73,14 @@ func reasons(p Pattern) []string {
 			why, _ = clockAdvice(r)
 			all = append(all, why)
 		}
+	case ChannelApart, KeysApart:
+		why, _ = stoppedAdvice(p)
+		all = append(all, why)
+	case Astray:
+		for _, r := range []strayReason{toOld, toOther} {
+			why, _ = strayAdvice(r)
+			all = append(all, why)
+		}
 	case NotOwner:
 		why, _ = formerHolder()
 		all = append(all, why)

@@ -50,11 +50,15 @@ func (d *Doctor) sent(o op, why string) {
 	case o.does.has(runs) && d.mayRelease(o):
 		for _, key := range keys {
 			k := holders.Key{DB: o.db, Name: key}
-			d.gaveUp(o, k, unsure(d.authors(o, k, args, false), why), nil)
+			found := d.authors(o, k, args, false)
+			d.refusesRelease(o, k, found)
+			d.gaveUp(o, k, unsure(found, why), nil)
 		}
 	case o.does.has(removes|uncounts) || o.does.has(renews) && o.until() > 0 && o.until() <= o.time:
 		for _, k := range o.keys() {
-			d.gaveUp(o, k, unsure(d.authors(o, k, o.args[1:], false), why), nil)
+			found := d.authors(o, k, o.args[1:], false)
+			d.refusesRelease(o, k, found)
+			d.gaveUp(o, k, unsure(found, why), nil)
 		}
 	}
 }
@@ -90,7 +94,7 @@ func (o op) wasRefused() bool {
 	}
 	switch code, _, _ := strings.Cut(o.reply.text, " "); code { // or a script that has an error of its own
 	case "READONLY", "NOREPLICAS", "MASTERDOWN", "MISCONF", "OOM", "LOADING", "BUSY", "NOPERM", "NOAUTH",
-		"NOSCRIPT":
+		"NOSCRIPT", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "CROSSSLOT":
 		return true
 	}
 	return false
@@ -146,6 +150,9 @@ func (d *Doctor) free(o op, k holders.Key, h *hold, mine []author, in *run) {
 	h.ended = o.step()
 	if how == holders.EndStolen && in != nil && slices.Contains(in.args, h.value) {
 		h.ended.Command = withSameToken + h.ended.Command
+	}
+	if how == holders.EndReleased && d.isOld() {
+		d.strays(o, k, h, toOld)
 	}
 	d.releasesTwin(o, k, h, in)
 	if how == holders.EndReleased && !o.does.has(renews|sets) {

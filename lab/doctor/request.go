@@ -60,7 +60,7 @@ func (d *Doctor) request(o op) {
 		d.unwatch(o.client)
 	case "script|load":
 		s := d.scriptOf(o.script)
-		s.deletes, s.creates, s.extends, s.known = o.deletes, o.creates, o.extends, o.whole
+		s.deletes, s.creates, s.extends, s.tells, s.known = o.deletes, o.creates, o.extends, o.tells, o.whole
 		d.ledger.hears(o.script, s)
 	case "script|flush":
 		for _, c := range d.clients.All() { // every client must send its scripts again

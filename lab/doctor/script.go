@@ -9,14 +9,15 @@ import (
 
 // script is the doctor's memory of a script.
 type script struct {
-	known   bool // its commands show what it does, or an event had its whole text
-	deletes bool // its text or its commands delete keys: it releases locks
-	leaves  bool // its commands make the count of a re-entrant lock smaller: it releases locks, too
-	creates bool // its text or its commands write values
-	extends bool // its text or its commands change TTLs
-	took    bool // it has taken a lock
-	renewed bool // it has renewed a lock
-	missed  int  // NOSCRIPT replies without an EVAL since
+	known   bool  // its commands show what it does, or an event had its whole text
+	deletes bool  // its text or its commands delete keys: it releases locks
+	leaves  bool  // its commands make the count of a re-entrant lock smaller: it releases locks, too
+	creates bool  // its text or its commands write values
+	extends bool  // its text or its commands change TTLs
+	tells   []int // see op
+	took    bool  // it has taken a lock
+	renewed bool  // it has renewed a lock
+	missed  int   // NOSCRIPT replies without an EVAL since
 }
 
 // releases reports whether the script releases locks.
@@ -67,12 +68,16 @@ func (d *Doctor) script(o op, ops []op) {
 		d.apply(inner, in)
 	}
 	s.deletes, s.creates, s.extends = s.deletes || o.deletes, s.creates || o.creates, s.extends || o.extends
+	if o.whole {
+		s.tells = o.tells
+	}
 	s.known = s.known || o.whole || !o.reply.failed() && (s.deletes || s.writes()) // else it may have found another token
 	d.ledger.hears(o.script, s)
 	d.made(o, args, in)
 	s.took, s.renewed = s.took || in.took, s.renewed || in.renews
 	d.sentInFull(o, s, c, keys, in)
 	d.wakes(o, in)
+	d.stopped(o, ops, keys)
 	if o.wasRefused() {
 		return // it says nothing about the lock
 	}

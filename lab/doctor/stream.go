@@ -127,6 +127,7 @@ func (s *stream) split(offset int64, most int) (has, lacks []told, at *stream, n
 func (d *Doctor) begins(s *stream) {
 	d.stream, d.follows, d.replica = s, nil, false
 	d.ledger.current[d.master], d.ledger.leads[d.master] = s, true
+	delete(d.ledger.old, d.master)
 	if d.ledger.first[d.master] == nil {
 		d.ledger.first[d.master] = s
 	}
@@ -191,7 +192,7 @@ func (d *Doctor) Promoted(peer int, offset, time int64) {
 	var deposed []int
 	for other, leads := range l.leads { // the node that it followed may be a replica itself
 		if leads && other != d.master && l.group(other) == l.group(d.master) {
-			deposed = append(deposed, other)
+			deposed, l.old[other] = append(deposed, other), true
 		}
 	}
 	l.Holders.Promoted(d.master, deposed, &how)
@@ -203,6 +204,7 @@ func (d *Doctor) Demoted() {
 	d.ledger.mu.Lock()
 	defer d.ledger.mu.Unlock()
 	d.replica, d.ledger.leads[d.master] = true, false
+	delete(d.ledger.old, d.master)
 	d.ledger.Holders.Demoted(d.master)
 }
 
@@ -222,6 +224,7 @@ func (d *Doctor) Synced(peer int, id string, time int64, full bool) {
 	l.streams[id] = d.follows
 	own := d.follows.lacksOf(d.stream)
 	d.replica, d.stream, l.leads[d.master] = true, nil, false
+	delete(l.old, d.master)
 	l.Holders.Demoted(d.master)
 	l.current[d.master] = d.follows // for its own replicas
 	d.forgetLocks()

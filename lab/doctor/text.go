@@ -14,6 +14,7 @@ type text struct {
 	deletes bool   // it may delete a key
 	creates bool   // it may write a value
 	extends bool   // it may change a TTL
+	tells   []int  // the keys, from 1, to which it publishes
 }
 
 const (
@@ -61,6 +62,7 @@ func newText(body []byte) text {
 	}
 	t.deletes = mentions(body, "del", "unlink", "delex", "delifeq")
 	t.creates = mentions(body, "set", "msetex", "hset", "hincrby", "setex", "psetex", "hsetex")
+	t.tells = published(string(body))
 	t.extends = mentions(body, "expire", "pexpire", "expireat", "pexpireat", "getex", "hexpire", "hpexpire")
 	return t
 }

@@ -93,7 +93,7 @@ func arrows() map[string][]string {
 		"lab":            {},
 		"lab/labreply":   {"lab", "resp"},
 		"lab/labverdict": {"internal/ascii", "lab", "lab/doctor", "lab/holders", "lab/verdict", "lab/words", "resp", "store"},
-		"lab/doctor":     {"internal/bounded", "lab/holders"},
+		"lab/doctor":     {"internal/bounded", "lab/holders", "lab/topology"},
 		"lab/holders":    {"internal/bounded"},
 		"lab/proof":      {"lab", "lab/holders", "store"},
 		"lab/picture":    {"lab/words"},
