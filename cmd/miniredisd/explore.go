@@ -37,6 +37,10 @@ failure at one request. It finds the server by REDIS_URL, REDIS_HOST and REDIS_P
 --lab-disk WHEN     the servers have an append only file on a disk in memory, with appendfsync WHEN (always, everysec
                     or no), and failures of that disk are tried
 --replica           each master has a replica that is half a second behind, and failovers are tried
+--cluster           start a cluster: three masters, or N, with a replica each; promotions and slots that move are tried.
+                    REDIS_URLS has the masters
+--sentinels         start a master with a replica, and three Sentinels, which REDIS_SENTINELS has; promotions are tried,
+                    and a Sentinel that does not hear of one
 --port N            the port of the first server; a free one without it
 --dialect NAME      the server that they play, such as valkey-9.1; redis-7.2 without it
 --invariant COMMAND runs in a shell after each trial that ended, with REDIS_URL: a lock is broken if it does not exit
@@ -128,6 +132,8 @@ func (f *exploreFlags) flags() *flag.FlagSet {
 	flags.IntVar(&f.Masters, "masters", 1, "")
 	flags.StringVar(&f.Disk, "lab-disk", "", "")
 	flags.BoolVar(&f.Replica, "replica", false, "")
+	flags.BoolVar(&f.Cluster, "cluster", false, "")
+	flags.BoolVar(&f.Sentinels, "sentinels", false, "")
 	flags.IntVar(&f.Port, "port", 0, "")
 	flags.StringVar(&f.Dialect, "dialect", os.Getenv(dialect.Variable), "")
 	flags.StringVar(&f.Invariant, "invariant", "", "")
@@ -172,7 +178,18 @@ func (f *exploreFlags) limit(word string) error {
 
 // check refuses numbers that make no sense.
 func (f *exploreFlags) check() error {
+	if f.Cluster && f.Masters == 1 {
+		f.Masters = 3
+	}
 	switch {
+	case f.Cluster && f.Masters < 3:
+		return errors.New("--cluster needs three masters or more: two cannot agree on a failover")
+	case f.Cluster && f.Sentinels:
+		return errors.New("--cluster does not go with --sentinels: a cluster has none")
+	case f.Sentinels && f.Masters > 1:
+		return errors.New("--sentinels does not go with --masters: they watch one master")
+	case f.Replica && (f.Cluster || f.Sentinels):
+		return errors.New("--replica does not go with --cluster and --sentinels: they have replicas that are not behind")
 	case f.lang != "en" && f.lang != "zh":
 		return fmt.Errorf("--lang is en or zh, not '%s'", f.lang)
 	case f.Masters < 1 || f.Masters > 99:

@@ -84,6 +84,8 @@ func exploreTest(args []string, in io.Reader, out, errs io.Writer) int {
 	switch {
 	case len(f.Program) != 1:
 		err = errors.New("--stdio expects the name of one test")
+	case err == nil && f.Sentinels:
+		err = errors.New("--sentinels does not go with --stdio: a test hears of no Sentinel")
 	case err == nil && (f.Jobs > 1 || f.Port > 0 || f.Invariant != "" || f.json || f.xml != ""):
 		err = errors.New("--jobs, --port, --invariant, --json and --junit do not go with --stdio")
 	}

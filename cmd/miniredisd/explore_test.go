@@ -18,9 +18,10 @@ import (
 const faultLines = "" +
 	"  request-lost reply-lost paused lease-over silent restart keys-lost evicted\n" +
 	"  clock-jump master-gone power-cut fsync-fails disk-full failover message-lost\n" +
-	"  message-late reset-before reset-after error-loading error-readonly\n" +
-	"  error-misconf error-oom error-noscript error-busy executed-loading\n" +
-	"  executed-readonly executed-misconf executed-oom executed-busy\n"
+	"  message-late reset-before reset-after promotion sentinel-late slot-moves\n" +
+	"  slot-half old-map error-loading error-readonly error-misconf error-oom\n" +
+	"  error-noscript error-busy executed-loading executed-readonly\n" +
+	"  executed-misconf executed-oom executed-busy\n"
 
 func TestExploreSaysWhatIsWrongWithItsWords(t *testing.T) {
 	for _, c := range []struct {
@@ -43,6 +44,14 @@ func TestExploreSaysWhatIsWrongWithItsWords(t *testing.T) {
 		{[]string{"pytest"}, "explore: 'pytest' is unexpected: the command of your program follows --\n"},
 		{[]string{"--budgett", "5m", "--", "true"}, "explore: there is no option --budgett. Did you mean --budget?\n"},
 		{[]string{"--key", "", "--", "true"}, "explore: --key expects a glob\n"},
+		{[]string{"--cluster", "--masters", "2", "--", "true"},
+			"explore: --cluster needs three masters or more: two cannot agree on a failover\n"},
+		{[]string{"--cluster", "--sentinels"}, "explore: --cluster does not go with --sentinels: a cluster has none\n"},
+		{[]string{"--sentinels", "--masters", "3"},
+			"explore: --sentinels does not go with --masters: they watch one master\n"},
+		{[]string{"--sentinels", "--replica"}, "explore: --replica does not go with --cluster and --sentinels: " +
+			"they have replicas that are not behind\n"},
+		{[]string{"--fault", "slot-half"}, "explore: --fault slot-half needs --cluster\n"},
 		{[]string{"pytest", "--", "true"},
 			"explore: 'pytest' is unexpected: the command of your program follows --\n"},
 	} {

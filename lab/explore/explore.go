@@ -24,8 +24,9 @@ type Explorer struct {
 	next    int // ID of the next trial
 	ready   []Trial
 	running map[int]Trial
-	passed  map[heldAt]int64 // ms that Held has let pass
-	over    bool             // no further trials but those that confirm something
+	passed  map[heldAt]int64   // ms that Held has let pass
+	acted   map[heldAt][]Order // what Held has done to a topology
+	over    bool               // no further trials but those that confirm something
 
 	base  baselines
 	plan  []Strike       // single faults, in order
@@ -34,6 +35,8 @@ type Explorer struct {
 	reach []reach        // by point
 	pairs []Pair         // planned
 	open  []*proof
+
+	unsettled map[int][]Order // by trial: see Settle
 
 	halves map[int]int  // by trial: the pair whose half it is, as an index into Report.Pairs
 	alone  map[int]bool // pairs one of whose faults breaks the lock alone
@@ -55,12 +58,12 @@ type heldAt struct {
 func New(opt Options) *Explorer {
 	opt.Masters = max(opt.Masters, 1)
 	e := &Explorer{opt: opt, faults: faults(), running: map[int]Trial{}, tries: map[Strike]int{}, looks: map[Strike]int{},
+		unsettled: map[int][]Order{}, acted: map[heldAt][]Order{},
 		halves: map[int]int{}, alone: map[int]bool{}, passed: map[heldAt]int64{}}
 	e.report = Report{Program: opt.Program, InTest: opt.InTest, Seed: opt.Seed, Masters: opt.Masters,
-		Server: opt.Server()}
+		Server: opt.Server(), Cluster: opt.Cluster, Sentinels: opt.Sentinels}
 	e.faults = slices.DeleteFunc(e.faults, func(f fault) bool {
-		lacks := f.disk && opt.Disk == "" || f.replica && !opt.Replica
-		return lacks || len(opt.Only) > 0 && !slices.Contains(opt.Only, f.Name)
+		return opt.lacks(&f) != "" || len(opt.Only) > 0 && !slices.Contains(opt.Only, f.Name)
 	})
 	for _, f := range e.faults {
 		e.report.Faults = append(e.report.Faults, f.Fault)
@@ -85,11 +88,8 @@ func FaultNames() (names []string) {
 // Lacks returns what a fault needs and the options do not give, "" if there is nothing.
 func (o *Options) Lacks(name string) string {
 	for _, f := range faults() {
-		switch {
-		case f.Name == name && f.disk && o.Disk == "":
-			return o.option("--lab-disk", "Disk")
-		case f.Name == name && f.replica && !o.Replica:
-			return o.option("--replica", "Replicas(1)")
+		if f.Name == name {
+			return o.lacks(&f)
 		}
 	}
 	return ""

@@ -4,18 +4,23 @@ package explore
 type deed uint8
 
 const (
-	byRule    deed = iota // an action of a rule
-	pause                 // hold the client until its lease is over and the others have gone on
-	lateLease             // end the lease, then execute the request
-	restart               // restart the server, with its keys
-	forget                // restart the server, without its keys
-	evict                 // evict the keys of the request
-	jump                  // move the clock of the master past every lease
-	gone                  // stop the master for the rest of the trial
-	powerCut              // restart the server with what its disk has
-	badFsync              // let one fsync fail
-	failover              // let the replica take over, without what it lacks
-	diskFull              // let the disk be full for the rest of the trial
+	byRule       deed = iota // an action of a rule
+	pause                    // hold the client until its lease is over and the others have gone on
+	lateLease                // end the lease, then execute the request
+	restart                  // restart the server, with its keys
+	forget                   // restart the server, without its keys
+	evict                    // evict the keys of the request
+	jump                     // move the clock of the master past every lease
+	gone                     // stop the master for the rest of the trial
+	powerCut                 // restart the server with what its disk has
+	badFsync                 // let one fsync fail
+	failover                 // let the replica take over, without what it lacks
+	diskFull                 // let the disk be full for the rest of the trial
+	promotion                // make a replica the master
+	lateSentinel             // likewise, and one Sentinel does not hear of it
+	slotMoves                // move the slot
+	slotHalf                 // move the keys of the slot
+	oldMap                   // move the slot, and let a node keep its old map
 )
 
 // fault is a row of the table: a Fault, and how a trial plays it.
@@ -38,6 +43,10 @@ type fault struct {
 	replica bool   // it needs replicas
 	ends    bool   // with appendfsync always it ends the server
 	fsyncs  bool   // it needs a server that calls fsync
+
+	moves    bool // it needs a cluster or Sentinels
+	sentinel bool // it needs Sentinels
+	slots    bool // it needs a cluster
 }
 
 // faults is the table of all faults. A matrix has a column for each.
@@ -87,6 +96,7 @@ func faults() []fault {
 		{Fault: Fault{"reset-after", "reset after", "The server executes the request, then the connection is reset."},
 			action: []string{"RESET-AFTER"}, cause: "the connection is reset after %s", tier: 1, merges: "reset-before"},
 	}
+	all = append(all, topologyFaults()...)
 	for _, r := range refusals() {
 		all = append(all, fault{
 			Fault:  Fault{"error-" + r.name, r.word, "The server does not execute the request, and replies " + r.word + "."},
@@ -133,9 +143,13 @@ func (e *Explorer) excuse(f *fault, p *point) string {
 		return "a request is not a message"
 	case p.repeats && !p.Writes && !p.Message && !e.opt.Strict:
 		return "it repeats the two requests before it, and nobody has changed the key between them"
-	case f.several && e.opt.Masters == 1:
+	case f.slots && p.glob == "":
+		return "the request names no key"
+	case f.several && e.opt.Cluster:
+		return "the masters of a cluster do not vote"
+	case f.several && !e.opt.vote():
 		return "it needs several masters"
-	case f.alone && e.opt.Masters == 1 && !e.opt.Strict:
+	case f.alone && !e.opt.vote() && !e.opt.Strict:
 		return "no client of a single server can stand it; --strict tries it"
 	case f.ends && e.opt.Disk == "always":
 		return "with appendfsync always the server ends when its file fails"

@@ -259,7 +259,7 @@ func (j *judgement) undecided() bool {
 	case j.v.Missing > 0:
 		j.r.mark, j.r.why = Undecided, "the log had no room for all commands"
 	case len(j.v.Undecided) > 0:
-		j.r.mark, j.r.why = Undecided, timeless(j.v.Undecided[0].Why)
+		j.r.mark, j.r.why = Undecided, timeless(j.v.Undecided[0].Why)+j.alsoLeft()
 	case len(j.v.NotJudged) > 0:
 		j.r.mark, j.r.why = NotJudged, timeless(j.v.NotJudged[0].Why)
 	default:

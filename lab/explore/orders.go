@@ -20,8 +20,13 @@ const holdsAll = "explore-all"
 
 // orders returns what to send before the program starts.
 func (e *Explorer) orders(strikes []Strike) (orders []Order, holds []Hold) {
+	for node := range e.opt.Nodes() {
+		orders = append(orders, Order{node + 1, []string{"LAB", "LOG", "WATCH", "*"}})
+	}
 	for master := range e.opt.Masters {
-		orders = append(orders, Order{master + 1, []string{"LAB", "LOG", "WATCH", "*"}})
+		if e.opt.isTopology() {
+			orders = append(orders, Order{master + 1, words("REPLICATION WAIT")})
+		}
 		if e.opt.Replica {
 			orders = append(orders, Order{master + 1, words("REPLICATION WAIT")}, Order{master + 1, words(replicaLags)})
 		}
@@ -159,6 +164,18 @@ func (e *Explorer) Held(t Trial, rule string, s Scene) Act {
 		return Act{First: append(order("DISK FAIL WRITE ENOSPC"), letGo...)}
 	case failover:
 		return Act{First: append(e.takeOver(p.Master), letGo...)}
+	case promotion, lateSentinel, slotMoves, slotHalf, oldMap:
+		var first []Order
+		switch f.deed {
+		case promotion:
+			first = promote(p.Master)
+		case lateSentinel:
+			first = append([]Order{{p.Master, words("SENTINEL 1 PAUSE")}}, promote(p.Master)...)
+		default:
+			first = e.moveSlot(t, f.deed, rule, s)
+		}
+		e.acted[heldAt{t.ID, i}] = first
+		return Act{First: slices.Concat(first, letGo)}
 	case evict:
 		if keys := e.evictable(rule, s, p); len(keys) > 0 {
 			return Act{First: append([]Order{{p.Master, words("EVICT", keys...)}}, letGo...)}

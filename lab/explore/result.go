@@ -105,6 +105,8 @@ type Report struct {
 	InTest    bool     // Program is the name of a test
 	Seed      uint64
 	Masters   int
+	Cluster   bool     // the masters are those of a cluster
+	Sentinels bool     // clients find the master by Sentinels
 	Server    []string // more words of the servers' command line
 	Points    []Point
 	Faults    []Fault

@@ -111,8 +111,8 @@ func (e *Explorer) commands(t Trial, histories []lab.History) (lines []string) {
 		lines = append(lines, "# The server has "+strings.Join(words, " ")+".")
 	}
 	for _, glob := range e.locks {
-		for master := range e.opt.Masters {
-			lines = append(lines, at(Order{master + 1, words("LOG WATCH", glob)}))
+		for node := range e.opt.Nodes() {
+			lines = append(lines, at(Order{node + 1, words("LOG WATCH", glob)}))
 		}
 	}
 	for master := range e.opt.Masters {
@@ -159,6 +159,10 @@ func (e *Explorer) heldCommands(t Trial, i int, at func(Order) string, histories
 		return lines
 	case failover:
 		for _, o := range e.takeOver(p.Master) {
+			lines = append(lines, at(o))
+		}
+	case promotion, lateSentinel, slotMoves, slotHalf, oldMap:
+		for _, o := range e.acted[heldAt{t.ID, i}] {
 			lines = append(lines, at(o))
 		}
 	case badFsync:

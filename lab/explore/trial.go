@@ -15,6 +15,9 @@ type Options struct {
 	Replica bool     // each master has a replica, which is half a second behind
 	Disk    string   // appendfsync of an append only file on a simulated disk; "" for no files
 
+	Cluster   bool // Masters, three or more, share the slots of a cluster, and each has a replica
+	Sentinels bool // the only master has a replica, and three Sentinels watch them
+
 	Keys   []string       // globs of keys that are locks whatever they look like
 	Limits map[string]int // permits of a semaphore, by its key
 
@@ -39,7 +42,7 @@ func (o *Options) Server() []string {
 	if o.Replica {
 		all = append(all, "--replicas", "1")
 	}
-	return all
+	return append(all, o.topologyWords()...)
 }
 
 // explored names what is explored.
@@ -75,6 +78,7 @@ const (
 //
 //   - starts servers with an empty keyspace and the lab on,
 //   - sends Orders, runs the program, and calls Held when the rule of a Hold holds a client,
+//   - calls Settle when the program is over, or its time,
 //   - calls Overdue when Limit is over and the program is not,
 //   - ends the program, and calls Done while the servers still run.
 type Trial struct {
@@ -104,8 +108,12 @@ type Hold struct {
 type Scene struct {
 	Histories []lab.History // of all masters
 
-	// TTL returns what PTTL returns for a key: ms, -1 without an end, -2 without the key.
+	// TTL returns what PTTL returns for a key: ms, -1 without an end, -2 without the key. With Cluster or Sentinels
+	// the key may be at any node.
 	TTL func(master, db int, key string) int64
+
+	// Slot returns the slot of a key, and the number of the master that serves it, 0 for none. Only a cluster has it.
+	Slot func(key string) (slot, owner int)
 }
 
 // Act is what to do when a rule holds a client.

@@ -315,7 +315,7 @@ func blind(r *explore.Report) []string {
 // impossible reports whether a cell was not tried because its failure does not exist at its place.
 func impossible(why string) bool {
 	return slices.Contains([]string{"a message is not a request", "a request is not a message",
-		"only EVALSHA gets this error", "servers refuse only writes with this error",
+		"only EVALSHA gets this error", "the request names no key", "servers refuse only writes with this error",
 		"just before the request database 0 did not have the lock: there was nothing to evict"}, why)
 }
 

@@ -82,10 +82,15 @@ func TestChineseTextsUseTheWordsOfTheGlossary(t *testing.T) {
 
 func TestEachFailureHasAChineseName(t *testing.T) {
 	known := faultsOf()
-	for _, f := range explore.New(explore.Options{Disk: explore.Fsyncs()[0], Replica: true}).Report().Faults {
-		require.NotEmpty(t, known[f.Name].title, f.Name)
-		require.NotEmpty(t, known[f.Name].sentence, f.Name)
-		delete(known, f.Name)
+	all := faultsOf()
+	for _, o := range []explore.Options{
+		{Disk: explore.Fsyncs()[0], Replica: true}, {Masters: 3, Cluster: true}, {Sentinels: true},
+	} {
+		for _, f := range explore.New(o).Report().Faults {
+			require.NotEmpty(t, all[f.Name].title, f.Name)
+			require.NotEmpty(t, all[f.Name].sentence, f.Name)
+			delete(known, f.Name)
+		}
 	}
 	require.Len(t, known, 1, "executed-noscript does not exist")
 }
@@ -179,7 +184,7 @@ func TestFailuresThatDoNotExistAtAPlaceAreKnown(t *testing.T) {
 			n++
 		}
 	}
-	require.Equal(t, 4, n, "package explore gives other reasons")
+	require.Equal(t, 5, n, "package explore gives other reasons")
 }
 
 func TestTheReasonOfASeldomHarmIsKnown(t *testing.T) {
@@ -191,10 +196,11 @@ func TestSentencesWithPartsAreTranslated(t *testing.T) {
 	l, err := languageOf("zh")
 	require.NoError(t, err)
 	for english, chinese := range map[string]string{
-		"it is the same as request lost: the request changes nothing": "和“请求丢失”一样：这个请求什么也没有改变",
-		"lock:a is free again when its lease ends":                    "租约到期以后，lock:a 又可以拿到",
-		"nothing comes after a's second SET":                          "a's second SET 之后什么也没有来",
-		"sem:x ends with another value than without the failure":      "sem:x 最后的值和不加故障时不同",
+		"it is the same as request lost: the request changes nothing":       "和“请求丢失”一样：这个请求什么也没有改变",
+		"lock:a is free again when its lease ends":                          "租约到期以后，lock:a 又可以拿到",
+		"nobody asked for it; and lock:a is free again when its lease ends": "没有人要求试它；而且 lock:a 要等租约到期才又可以拿到",
+		"nothing comes after a's second SET":                                "a's second SET 之后什么也没有来",
+		"sem:x ends with another value than without the failure":            "sem:x 最后的值和不加故障时不同",
 		"no lease of lock:a ended by itself: it is 30 s long, nobody renewed it, and the work was shorter; the lab's " +
 			"clock does not run with the work, so work that takes longer than the lease was not tried": "lock:a 的租约" +
 			"没有一次自己到期：租约长 30 s，没有人续期，而工作更短；实验室的时钟不随工作走，所以没有试过比租约更长的工作",

@@ -189,7 +189,13 @@ func (p *writer) view() view {
 	}
 	if !r.InTest && len(r.Program) > 0 {
 		v.Rerun = "miniredisd explore --seed " + strconv.FormatUint(r.Seed, 10)
-		if r.Masters > 1 {
+		switch {
+		case r.Cluster:
+			v.Rerun += " --cluster"
+		case r.Sentinels:
+			v.Rerun += " --sentinels"
+		}
+		if r.Masters > 1 && !(r.Cluster && r.Masters == 3) {
 			v.Rerun += fmt.Sprintf(" --masters %d", r.Masters)
 		}
 		v.Rerun += " -- " + v.Program

@@ -1,8 +1,6 @@
 package trials
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,9 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/internal/test/amount"
-	"github.com/miniredisd/miniredisd/resp"
 )
 
 // playing is the word before the name of the program that this test binary plays. So the tests need no other program.
@@ -69,6 +65,11 @@ func programs() map[string]func() {
 		"prints":   func() { prints() },
 		"forks":    forks,
 		"alone":    alone,
+
+		"cluster":        func() { inCluster(true) },
+		"cluster-deaf":   func() { inCluster(false) },
+		"sentinel":       func() { behindSentinel(3) },
+		"sentinel-first": func() { behindSentinel(1) },
 		"spins": func() {
 			for {
 				runtime.Gosched()
@@ -76,36 +77,6 @@ func programs() map[string]func() {
 		},
 		"shutdown": func() { _, _ = (&client{}).do("SHUTDOWN", "NOSAVE") },
 	}
-}
-
-// client is a connection that is made again when it ends.
-type client struct {
-	name string
-	addr string        // the first server's without it
-	wait time.Duration // for a reply; a second without it
-	conn *respclient.Conn
-}
-
-func (c *client) do(words ...string) (v resp.Value, err error) {
-	if c.conn == nil {
-		addr := cmp.Or(c.addr, strings.TrimPrefix(os.Getenv("REDIS_URL"), "redis://"))
-		if c.conn, err = respclient.Dial(addr); err != nil {
-			return v, err
-		}
-		c.conn.Limit = cmp.Or(c.wait, time.Second) // a reply is not late before on a busy machine
-		if c.name != "" {
-			_, _ = c.conn.Do("CLIENT", "SETNAME", c.name)
-		}
-	}
-	v, err = c.conn.Do(words...)
-	if err != nil {
-		_ = c.conn.Close()
-		c.conn = nil
-	}
-	if v.Kind == '-' {
-		err = errors.New(v.Str)
-	}
-	return v, err
 }
 
 // owner is a client that wants the lock, beside another one. What an owner does waits for the other one, and not for

@@ -2,6 +2,8 @@ package trials
 
 import (
 	"encoding/json"
+	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,7 +13,7 @@ import (
 
 // scene returns the state of the servers. The TTL of a key is the one at the first time that it is asked for.
 func (t *trial) scene() (s explore.Scene, err error) {
-	for n := range t.servers.Addrs {
+	for n := range t.nodes() {
 		v, err := t.servers.Lab(t.ctx, n+1, "LOG", "EXPORT")
 		if err != nil {
 			return s, err
@@ -32,26 +34,62 @@ func (t *trial) scene() (s explore.Scene, err error) {
 		if ms, ok := known[at]; ok {
 			return ms
 		}
-		v, err := t.servers.Do(t.ctx, master, explore.AskTTL(db, key)...)
-		known[at] = v.Int
-		if err != nil {
-			known[at] = -2
-		}
+		known[at] = t.ttl(master, db, key)
 		return known[at]
 	}
+	s.Slot = t.slot
 	return s, nil
+}
+
+// ttl returns the TTL of a key on a master. Where clients have to find the master, so has this.
+func (t *trial) ttl(master, db int, key string) int64 {
+	from, to := master, master
+	if t.Cluster || t.Sentinels {
+		from, to = 1, t.nodes()
+	}
+	most := int64(-2)
+	for n := from; n <= to; n++ {
+		v, err := t.servers.Do(t.ctx, n, explore.AskTTL(db, key)...)
+		if err == nil && (from == to || t.leads(n)) && (most == -2 || v.Int == -1 || most >= 0 && v.Int > most) {
+			most = v.Int
+		}
+	}
+	return most
+}
+
+// leads reports whether a node is a master.
+func (t *trial) leads(n int) bool {
+	role, err := t.servers.Do(t.ctx, n, "ROLE")
+	return err == nil && role.Elems[0].Str == "master"
+}
+
+// slot returns the slot of a key, and the number of the node that serves it.
+func (t *trial) slot(key string) (slot, owner int) {
+	v, err := t.servers.Do(t.ctx, 1, "CLUSTER", "KEYSLOT", key)
+	if err != nil {
+		return 0, 0
+	}
+	slot = int(v.Int)
+	all, err := t.servers.Do(t.ctx, 1, "CLUSTER", "SLOTS")
+	if err != nil {
+		return slot, 0
+	}
+	for _, part := range all.Elems {
+		if slot < int(part.Elems[0].Int) || slot > int(part.Elems[1].Int) {
+			continue
+		}
+		of := part.Elems[2].Elems
+		return slot, 1 + slices.Index(t.servers.Addrs, net.JoinHostPort(of[0].Str, strconv.FormatInt(of[1].Int, 10)))
+	}
+	return slot, 0
 }
 
 // ends returns what each key holds on the masters: how far a replica has come is chance. It is nil if there are too
 // many keys.
 func (t *trial) ends() (map[string]string, error) {
 	all := map[string]string{}
-	for n := range t.addrs() {
-		role, err := t.servers.Do(t.ctx, n+1, "ROLE")
-		if err != nil {
-			return nil, err
-		}
-		if role.Elems[0].Str != "master" {
+	for n := range t.nodes() {
+		if !t.leads(n + 1) {
 			continue
 		}
 		keys, err := t.servers.Do(t.ctx, n+1, "KEYS", "*")
@@ -77,7 +115,7 @@ const mostEnds = 1000
 
 // waiting counts what clients wait for: channels with a receiver, patterns, and clients in a blocking command.
 func (t *trial) waiting() (n int, err error) {
-	for i := range t.servers.Addrs {
+	for i := range t.nodes() {
 		for _, words := range [][]string{{"PUBSUB", "CHANNELS"}, {"PUBSUB", "SHARDCHANNELS"}, {"PUBSUB", "NUMPAT"}} {
 			v, err := t.servers.Do(t.ctx, i+1, words...)
 			if err != nil {

@@ -86,7 +86,7 @@ func (t *trial) run() (o explore.Outcome, err error) {
 	o.Took = time.Since(began)
 	o.Hung = !over
 	if err == nil {
-		err = t.look(&o)
+		err = errors.Join(t.settle(), t.look(&o))
 	}
 	err = errors.Join(err, t.driver.end(t.program))
 	if err != nil {
@@ -110,11 +110,29 @@ func (t *trial) begin() (*program, error) {
 	if t.Play != nil {
 		return t.ask(), nil
 	}
-	return t.start(t.driver.Program, environment(t.addrs()))
+	return t.start(t.driver.Program, t.environment())
 }
 
-// addrs returns the addresses of the masters. Replicas come after them.
+// addrs returns the addresses of the masters. Replicas come after them, and then Sentinels.
 func (t *trial) addrs() []string { return t.servers.Addrs[:max(t.Masters, 1)] }
+
+// nodes counts the servers that have keys: with replicas, and without Sentinels.
+func (t *trial) nodes() int {
+	if t.Sentinels {
+		return t.Nodes()
+	}
+	return len(t.servers.Addrs)
+}
+
+// environment tells a program where the servers are.
+func (t *trial) environment() []string {
+	env := environment(t.addrs())
+	if t.Sentinels {
+		all := strings.Join(t.servers.Addrs[t.nodes():], ",")
+		env = append(env, "REDIS_SENTINELS="+all, "REDIS_SENTINEL_MASTER="+explore.SentinelMaster)
+	}
+	return env
+}
 
 // limit is how long the program may take.
 func (t *trial) limit() time.Duration {
@@ -125,6 +143,14 @@ func (t *trial) limit() time.Duration {
 		return min(firstLimit, t.Budget)
 	}
 	return firstLimit
+}
+
+// settle ends what a fault has left half done.
+func (t *trial) settle() error {
+	t.mu.Lock()
+	orders := t.explorer.Settle(t.Trial)
+	t.mu.Unlock()
+	return t.send(orders)
 }
 
 // send sends orders to the servers.
@@ -273,7 +299,7 @@ func (t *trial) watch(rule string) error {
 // newest returns the numbers of the newest entries of all logs.
 func (t *trial) newest() (string, error) {
 	var b strings.Builder
-	for n := range t.servers.Addrs {
+	for n := range t.nodes() {
 		v, err := t.servers.Lab(t.ctx, n+1, "LOG", "1")
 		if err != nil {
 			return "", err
@@ -329,12 +355,12 @@ func (t *trial) check(o *explore.Outcome) error {
 	if t.Invariant == "" || o.Hung {
 		return nil
 	}
-	for n := range t.servers.Addrs {
+	for n := range t.nodes() {
 		if _, err := t.servers.Lab(t.ctx, n+1, "FAULT", "CLEAR"); err != nil {
 			return err
 		}
 	}
-	p, err := t.start([]string{"/bin/sh", "-c", t.Invariant}, environment(t.addrs()))
+	p, err := t.start([]string{"/bin/sh", "-c", t.Invariant}, t.environment())
 	if err != nil {
 		return err
 	}
