@@ -1,5 +1,6 @@
-// Package first has the tests of docs/lab/first-test.md in four languages, and those of docs/lab/topology.md. The
-// script run runs them. This test keeps the chapters equal to the files.
+// Package first has the tests of docs/lab/first-test.md in four languages, and those of docs/lab/topology.md.
+// The script run runs them. Those in Rust are with the tests of its fixture, where CI builds redis-rs anyway.
+// This test keeps the chapters equal to the files.
 package first
 
 import (
@@ -20,6 +21,7 @@ func TestTheChaptersShowTheFilesThatRun(t *testing.T) {
 		{"topology.md", "java/src/test/java/TopologyTest.java", "java"},
 		{"topology.md", "node/topology.test.js", "js"},
 		{"topology.md", "go/topology_test.go", "go"},
+		{"topology.md", "../../interop/fixtures/rust/tests/first_topology.rs", "rust"},
 	} {
 		page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "lab", shown.page))
 		require.NoError(t, err)
