@@ -124,6 +124,7 @@ func (d *Doctor) outlives(k holders.Key, h *hold, time int64) {
 	d.ledger.mu.Lock()
 	s := d.ledger.strays.Get(h.order)
 	d.ledger.strays.Delete(h.order)
+	taken := d.ledger.takenAt(d.master, k, h)
 	d.ledger.mu.Unlock()
 	if s == nil || s.forwarded {
 		return
@@ -131,5 +132,17 @@ func (d *Doctor) outlives(k holders.Key, h *hold, time int64) {
 	why, fix := strayAdvice(s.why)
 	culprit := op{client: s.step.Client, owner: s.step.Name, time: s.step.Time}
 	end := holders.Step{Node: d.ledger.Holders.NameOf(d.master), Time: time, Command: "the lease of the lock ended"}
-	d.because(why, fix, Astray, k, culprit, h.taken, s.step, end)
+	d.because(why, fix, Astray, k, culprit, taken, s.step, end)
+}
+
+// takenAt returns the step of a grant, with the node that granted it: a promoted node has the lock from another one.
+func (l *Ledger) takenAt(node int, k holders.Key, h *hold) holders.Step {
+	if l.groups != nil {
+		for _, g := range l.given[place{l.group(node), k}] {
+			if g.order == h.order {
+				return g.taken
+			}
+		}
+	}
+	return h.taken
 }

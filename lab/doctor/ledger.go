@@ -83,6 +83,7 @@ func (l *Ledger) gives(node int, k holders.Key, h hold) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h.epoch, h.waiters, h.in = -1, nil, nil // its connection is none of another node
+	h.taken.Node = l.Holders.NameOf(node)
 	at := place{l.group(node), k}
 	all := append(l.given[at], h)
 	l.given[at] = all[max(0, len(all)-maxGrants):]

@@ -179,6 +179,9 @@ func TestAReleaseAtTheWrongNodeIsFound(t *testing.T) {
 			all := slices.Concat(found(master, 9000), found(replica, 9000))
 			all = slices.DeleteFunc(all, func(f string) bool { return strings.HasPrefix(f, "two-holders") })
 			require.Equal(t, append([]string{}, c.want...), append([]string{}, all...))
+			for _, f := range replica.Findings(9000) {
+				require.Equal(t, "7001 7001 7002", f.Steps[0].Node+" "+f.Steps[1].Node+" "+f.Steps[2].Node)
+			}
 		})
 	}
 }
