@@ -64,6 +64,12 @@ func (l *labState) clockAdvance(c *pair, d *due, args [][]byte) []byte {
 		return nil
 	}
 	l.turn.does(func(u *underway) {
+		if l.isDown() {
+			l.passesDown(ms)
+			l.answer(c, d, func(w *resp.Writer) { w.Int(0) })
+			l.turn.over(u)
+			return
+		}
 		m := &move{l: l, by: ms}
 		m.begin(func(err error) {
 			if err != nil {

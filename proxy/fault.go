@@ -119,6 +119,7 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 		return nil, false
 	}
 	c.passesBy(args)
+	l.hears(args)
 	if l.isWatching() && c.queues(args) {
 		c.inside = append(c.inside, l.queue(c, args))
 	}

@@ -31,6 +31,8 @@ type labState struct {
 	partitions []string // globs of client names
 	lingering  []lingering
 
+	own *owned // the process of the upstream, nil if the proxy has not started it
+
 	held  []*pair // that HOLD keeps waiting, oldest first
 	waits []*wait
 }
@@ -43,6 +45,9 @@ type verb struct {
 	do          func(l *labState, c *pair, d *due, args [][]byte) (toUpstream []byte)
 }
 
+// owned reports whether a verb needs a server that the proxy has started.
+func (v *verb) owned() bool { return v.name == "crash" || strings.HasPrefix(v.name, "snapshot ") }
+
 func verbs() []verb {
 	const rule = "name [CMD command] [KEY pattern] [SCRIPT sha1-or-text] [CLIENT id-or-pattern] [NTH n] [TIMES n] " +
 		"[PROB probability] ACTION action [argument]"
@@ -51,6 +56,7 @@ func verbs() []verb {
 		{"blackhole", "ON|OFF", 1, 1, (*labState).blackholeSwitch},
 		{"clock advance", "milliseconds", 1, 1, (*labState).clockAdvance},
 		{"clock", "", 0, 0, (*labState).clockTime},
+		{"crash", crashSyntax, 0, 4, (*labState).crashCommand},
 		{"doctor", "", 0, 0, (*labState).diagnose},
 		{"fault add", rule, 1, 1 << 20, (*labState).faultAdd},
 		{"fault del", "name", 1, 1, (*labState).faultDel},
@@ -69,6 +75,10 @@ func verbs() []verb {
 		{"partition client", "name-pattern ON|OFF", 2, 2, (*labState).partition},
 		{"partition list", "", 0, 0, (*labState).partitionList},
 		{"reset", "", 0, 0, (*labState).reset},
+		{"snapshot del", "name", 1, 1, (*labState).snapshotDel},
+		{"snapshot list", "", 0, 0, (*labState).snapshotList},
+		{"snapshot restore", "name", 1, 1, (*labState).snapshotRestore},
+		{"snapshot save", "name", 1, 1, (*labState).snapshotSave},
 		{"topology", "", 0, 0, (*labState).topology},
 		{"verdict", "[SVG|PAGE [LANG language]] [pattern]", 0, 4, (*labState).verdict},
 	}
@@ -81,7 +91,7 @@ func elsewhere(name string) string {
 	case "clock freeze", "clock set", "clock rate", "clock run":
 		return "the clock is the upstream's, and a proxy can only move the deadlines of keys: use LAB CLOCK ADVANCE, or " +
 			own
-	case "disk", "snapshot", "crash", "evict", "step", "record", "replication", "failover", "push":
+	case "disk", "evict", "step", "record", "replication", "failover", "push":
 		return "it needs a server that can be changed from inside: " + own
 	case "doctor reset":
 		return "the doctor of a proxy reads the log: use LAB LOG RESET"
@@ -114,6 +124,8 @@ func (l *labState) execute(c *pair, args [][]byte) (toUpstream []byte) {
 		}
 		v, rest := &all[at], args[1+n:]
 		switch {
+		case v.owned() && l.own == nil:
+			l.fail(c, d, name, "the proxy has not started the upstream: start both with miniredisd proxy --server COMMAND")
 		case c.multi:
 			l.fail(c, d, name, "it is not allowed in transactions")
 		case len(rest) < v.least:
@@ -156,7 +168,7 @@ func (l *labState) ok(c *pair, d *due) []byte {
 
 func (l *labState) help(c *pair, d *due, _ [][]byte) []byte {
 	l.answer(c, d, func(w *resp.Writer) {
-		all := verbs()
+		all := slices.DeleteFunc(verbs(), func(v verb) bool { return v.owned() && l.own == nil })
 		w.Array(len(all) + 1)
 		w.Status("LAB <subcommand> [<arg> [value] [opt] ...]. At a proxy the subcommands are:")
 		for _, v := range all {
@@ -176,9 +188,9 @@ func (l *labState) faultAdd(c *pair, d *due, args [][]byte) []byte {
 	case r.Action.OnPush():
 		l.fail(c, d, "fault add", "a proxy has no ACTION %s: it passes messages on", r.Action)
 		return nil
-	case r.Order > 0:
-		l.fail(c, d, "fault add", "a proxy has no ORDER, because it does not know which scripts the upstream has: "+
-			"use CLIENT with the name of a client")
+	case r.Order > 0 && l.own == nil:
+		l.fail(c, d, "fault add", "ORDER needs a proxy that has started the upstream (--server COMMAND): only then it "+
+			"knows which scripts the upstream has; use CLIENT with the name of a client")
 		return nil
 	case r.Action == lab.Hold && r.ClientID == c.id && c.tell == nil:
 		l.fail(c, d, "fault add", "CLIENT %d is this connection, and a client that sends LAB is never held", c.id)
@@ -300,6 +312,9 @@ func (l *labState) forgets(u *upstream) {
 	clear(l.ledger.known)
 	l.ledger.ahead, l.ledger.last = 0, 0
 	l.heal(u)
+	if l.isDown() {
+		l.comesUp()
+	}
 	for each := range u.pairs {
 		if each.under != nil {
 			each.under.forgotten = true

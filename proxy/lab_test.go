@@ -263,7 +263,7 @@ func TestWhatAProxyCannotDoIsRefusedByName(t *testing.T) {
 		"LAB FAULT ADD f CMD nope ACTION HOLD":         "-ERR LAB FAULT ADD: CMD expects the name of a command",
 		"LAB FAULT ADD f CMD client|x ACTION HOLD":     "-ERR LAB FAULT ADD: CMD expects the name",
 		"LAB FAULT ADD f CMD message ACTION SKIP-PUSH": "-ERR LAB FAULT ADD: a proxy has no ACTION SKIP-PUSH",
-		"LAB FAULT ADD f ORDER 1 ACTION HOLD":          "-ERR LAB FAULT ADD: a proxy has no ORDER",
+		"LAB FAULT ADD f ORDER 1 ACTION HOLD":          "-ERR LAB FAULT ADD: ORDER needs a proxy that has",
 		"LAB FAULT ADD f CLIENT 1 ACTION HOLD":         "-ERR LAB FAULT ADD: CLIENT 1 is this connection",
 	} {
 		require.Contains(t, lab.do(line), want, line)

@@ -65,9 +65,29 @@ elseif t == 'stream' then
 end
 return {ms, t, at, n, v, ends}`
 
-// look asks the upstream what some keys are now, in one round trip. then is called once. The error says why the keys
-// cannot be read.
+// look asks the upstream what some keys are now. then is called once. The error says why the keys cannot be read. If
+// another process answers than before, the log has that first, with what has become of all known keys.
 func (l *labState) look(keys []keyAt, then func(*sight, error)) {
+	l.lookAt(keys, func(s *sight, err error) {
+		if err != nil || !l.ledger.restarted {
+			then(s, err)
+			return
+		}
+		all := l.ledger.keys()
+		l.lookAt(all, func(now *sight, err error) {
+			if err != nil {
+				then(nil, err)
+				return
+			}
+			l.ledger.restarted = false
+			l.crashed(all, now, false)
+			then(s, nil)
+		})
+	})
+}
+
+// lookAt is look in one round trip.
+func (l *labState) lookAt(keys []keyAt, then func(*sight, error)) {
 	var requests []byte
 	n, db := 0, -1
 	fields := "none"

@@ -44,6 +44,7 @@ type pair struct {
 	muted   bool               // nothing gets through to the client, or from it
 	tell    func(reply []byte) // gets the reply of LAB that came over no connection: see relay.go
 	dying   bool               // the client is gone, and the reply to its request is awaited
+	orphan  bool               // the upstream is gone, and the client gets one more reply to LAB
 }
 
 // ending is how a connection ends.

@@ -25,6 +25,7 @@
 // watched keys before and after a request (watched.go, look.go), over a connection of its own (asker.go). What has
 // changed goes into the log in the form of a server's log (ledger.go, inside.go), so the verdict reads both. watch.go
 // has LAB LOG and LAB VERDICT, doctor.go LAB DOCTOR, clock.go LAB CLOCK, net.go LAB BLACKHOLE, relay.go LAB ALL.
+// If the proxy has started the upstream itself (package child), crash.go has LAB CRASH, and saved.go LAB SNAPSHOT.
 //
 // # Addresses
 //
@@ -51,7 +52,7 @@
 //
 // # Who may call it
 //
-// One goroutine runs the loop (package reactor) and everything here. Only Stop and Ask may be called by others.
+// One goroutine runs the loop (package reactor) and everything here. Only Stop, Ask, Do and Renew may be called by others.
 //
 // Redis has no proxy. Its Cluster proxy was a program of its own, which spread the requests of a client over nodes.
 package proxy
@@ -69,6 +70,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/proxy/child"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -78,6 +80,9 @@ type Config struct {
 	Bind      string   // the address on which it listens, without a port
 	Port      int      // the port that leads to the first upstream; the next ones count up. 0 means free ports
 	Upstreams []string // host:port of each server
+
+	// Own has the processes of the upstreams, which run, if the proxy may kill and start them; nil if it may not.
+	Own []*child.Child
 
 	Behind     string // what the upstreams show the way to: Sentinel, Cluster, or "" for nothing
 	MasterName string // of the master at the Sentinels; "" for all
@@ -195,6 +200,9 @@ func (p *Proxy) listen(name string, at netip.AddrPort, port int) (*upstream, err
 		plan: lab.NewPlan(cfg.Seed, cfg.Match), log: lab.NewLog(cfg.Match), scripts: map[string]string{},
 		ledger: ledger{known: map[keyAt]*lab.Value{}},
 	}
+	if cfg.Own != nil {
+		u.lab.own = &owned{child: cfg.Own[len(p.upstreams)], snapshots: map[string]*saved{}}
+	}
 	u.family, u.at = sockaddr(at)
 	var err error
 	if u.listener, err = p.listenOn(port); err != nil {
@@ -294,7 +302,7 @@ type upstream struct {
 	family   int
 	at       unix.Sockaddr
 	port     int
-	listener int // -1 while the upstream refuses connections: see shuts
+	listener int // -1 while the upstream refuses connections (refuse.go), or is down (crash.go)
 	probing  int // a connection that asks it, 0 for none
 	pairs    map[*pair]struct{}
 	lab      labState

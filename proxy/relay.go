@@ -24,6 +24,10 @@ const errEnded later = "ERR the proxy has ended"
 
 // Ask executes LAB for an upstream, counted from 1; 0 means any. Any goroutine may call it. An error reply is an error.
 func (p *Proxy) Ask(ctx context.Context, n int, args []string) (resp.Value, error) {
+	return p.ask(ctx, n, 3, args)
+}
+
+func (p *Proxy) ask(ctx context.Context, n, proto int, args []string) (resp.Value, error) {
 	got := make(chan []byte, 1)
 	var c *pair
 	p.loop.Post(func() {
@@ -31,7 +35,7 @@ func (p *Proxy) Ask(ctx context.Context, n int, args []string) (resp.Value, erro
 		for i, arg := range args {
 			words[i] = []byte(arg)
 		}
-		c = p.upstreams[max(n-1, 0)].lab.send(words, 3, func(reply []byte) { got <- reply })
+		c = p.upstreams[max(n-1, 0)].lab.send(words, proto, func(reply []byte) { got <- reply })
 	})
 	select {
 	case reply := <-got:

@@ -98,6 +98,10 @@ func (l *labState) request(s *session, args [][]byte) *lab.Request {
 		for i, key := range call.Keys {
 			call.Keys[i] = slices.Clone(key)
 		}
+		call.Args = slices.Clone(call.Args)
+		for i, arg := range call.Args {
+			call.Args[i] = slices.Clone(arg)
+		}
 		s.queued = append(s.queued, call)
 		return nil
 	}
@@ -114,6 +118,9 @@ func (l *labState) call(args [][]byte) lab.Call {
 		return lab.Call{Cmd: string(ascii.AppendLower(nil, args[0]))}
 	}
 	call := lab.Call{Cmd: cmd.name, Keys: cmd.keys(args)}
+	if l.plan.OnOrder() {
+		call.Args = args
+	}
 	if len(args) < 2 {
 		return call
 	}
@@ -123,7 +130,8 @@ func (l *labState) call(args [][]byte) lab.Call {
 		call.SHA = l.learnScript(call.Body)
 	case "evalsha", "evalsha_ro":
 		call.SHA = string(ascii.AppendLower(nil, args[1]))
-		call.Body = l.scripts[call.SHA]
+		body, known := l.scripts[call.SHA]
+		call.Body, call.Unknown = body, l.own != nil && !known && len(l.scripts) < mostScripts
 	case "fcall", "fcall_ro":
 		call.SHA = string(args[1])
 	case "script|load":
@@ -137,14 +145,35 @@ func (l *labState) call(args [][]byte) lab.Call {
 // mostScripts bounds the scripts that the proxy remembers.
 const mostScripts = 1000
 
-// learnScript remembers the text of a script, and returns its SHA1.
+// learnScript remembers the text of a script, and returns its SHA1. If hears does so, it only returns the SHA1.
 func (l *labState) learnScript(body string) string {
 	sum := sha1.Sum([]byte(body))
 	sha := hex.EncodeToString(sum[:])
-	if len(l.scripts) < mostScripts {
+	if l.own == nil && len(l.scripts) < mostScripts {
 		l.scripts[sha] = body
 	}
 	return sha
+}
+
+// hears learns which scripts an upstream has, if the proxy has started it: of each request that is sent.
+func (l *labState) hears(args [][]byte) {
+	if l.own == nil || len(args) < 2 {
+		return
+	}
+	text := args[1]
+	switch loads := ascii.EqualFold(args[0], "script"); {
+	case loads && ascii.EqualFold(args[1], "flush"):
+		clear(l.scripts)
+		return
+	case loads && len(args) == 3 && ascii.EqualFold(args[1], "load"):
+		text = args[2]
+	case !ascii.EqualFold(args[0], "eval") && !ascii.EqualFold(args[0], "eval_ro"):
+		return
+	}
+	if len(l.scripts) < mostScripts {
+		sum := sha1.Sum(text)
+		l.scripts[hex.EncodeToString(sum[:])] = string(text)
+	}
 }
 
 // isLab reports whether a request is LAB.

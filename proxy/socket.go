@@ -3,14 +3,17 @@ package proxy
 import (
 	"errors"
 	"net/netip"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
 // Sockets that never block and that no child inherits. Linux could set both in the call that makes the socket, and
-// macOS cannot. The proxy starts no children, so nothing is lost between the calls.
+// macOS cannot. So package syscall has a lock: no child is started between the calls.
 
 func newSocket(family int) (int, error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
 	if err == nil {
 		err = prepare(fd)
@@ -46,6 +49,8 @@ func listenAt(ap netip.AddrPort) (int, error) {
 
 // acceptFrom takes a connection that waits.
 func acceptFrom(listener int) (int, error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	fd, _, err := unix.Accept(listener)
 	if err != nil {
 		return -1, err

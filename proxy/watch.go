@@ -66,7 +66,7 @@ func (l *labState) startsWatch(w lab.Watch, then func(error)) {
 			then(errors.New("the upstream has no PEXPIRETIME or no EVAL: Redis has both since 7.0"))
 			return
 		}
-		l.findKeys(w.Pattern, func(keys []keyAt, complete bool, err error) {
+		l.findKeys(w.Pattern, mostFound, func(keys []keyAt, complete bool, err error) {
 			if err != nil {
 				then(err)
 				return
@@ -122,7 +122,7 @@ func (l *labState) learnTable(then func(error)) {
 }
 
 // findKeys returns the keys of all databases that a pattern matches, and whether these are all of them.
-func (l *labState) findKeys(pattern string, then func(keys []keyAt, complete bool, err error)) {
+func (l *labState) findKeys(pattern string, most int, then func(keys []keyAt, complete bool, err error)) {
 	l.askFor(1, resp.AppendRequest(nil, "INFO", "keyspace"), func(got []resp.Value, err error) {
 		if err == nil && got[0].Kind == '-' {
 			err = errors.New("the upstream has refused INFO: " + got[0].Str)
@@ -131,7 +131,7 @@ func (l *labState) findKeys(pattern string, then func(keys []keyAt, complete boo
 			then(nil, false, err)
 			return
 		}
-		f := &finder{l: l, pattern: pattern, most: mostFound, then: then}
+		f := &finder{l: l, pattern: pattern, most: most, then: then}
 		lines := bufio.NewScanner(strings.NewReader(got[0].Str))
 		for lines.Scan() {
 			var db int
@@ -218,7 +218,7 @@ func (l *labState) unwatches(glob string) bool {
 // looksAgain calls then in a turn of its own, when the log has what has happened to the watched keys so far. The error
 // says why it has not.
 func (l *labState) looksAgain(then func(error)) {
-	if !l.isWatching() {
+	if !l.isWatching() || l.isDown() {
 		then(nil)
 		return
 	}
@@ -226,7 +226,7 @@ func (l *labState) looksAgain(then func(error)) {
 		keys := l.ledger.keys()
 		l.look(keys, func(s *sight, err error) {
 			if err == nil {
-				l.saw(keys, s)
+				l.unmade(keys, s)
 			}
 			then(l.unlooked(err))
 			l.turn.over(u)

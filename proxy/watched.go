@@ -70,10 +70,6 @@ func (l *labState) first(u *underway, s *sight, err error) {
 
 // saw notes what the keys are between two requests.
 func (l *labState) saw(keys []keyAt, s *sight) {
-	if l.ledger.restarted {
-		l.ledger.restarted = false
-		l.lost()
-	}
 	followed := l.ledger.follows
 	l.ledger.follows = followed || s.follows
 	l.unmade(keys, s)
@@ -197,22 +193,6 @@ func (u *underway) failed() bool { return len(u.reply) > 0 && u.reply[0] == '-' 
 // deletes reports whether a request may have deleted a key itself: a command that says it did nothing has not.
 func (l *labState) deletes(u *underway, k keyAt) bool {
 	return !u.failed() && string(u.reply) != ":0\r\n" && lab.Kind(u.reply) != "_"
-}
-
-// lost logs that another process answers, without the keys of the one before. The next look shows those that it has.
-func (l *labState) lost() {
-	e := lab.Entry{Event: lab.EventCrash, Outcome: lab.Executed}
-	for _, k := range l.ledger.keys() {
-		c := changeOf(k, l.ledger.known[k], nil, false)
-		c.Cause = lab.ByLoss
-		e.Changes = append(e.Changes, *c)
-	}
-	clear(l.ledger.known)
-	l.ledger.complete = false
-	if l.ledger.follows {
-		return
-	}
-	l.addAt(l.ledger.now(), e)
 }
 
 // giveUp lets others go first, because the upstream does not show the keys of the request that has the turn.

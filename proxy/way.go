@@ -93,7 +93,8 @@ func (w *way) rewatch() {
 	if w.c.ended || w.c.connecting {
 		return
 	}
-	loop, stopped := w.c.p.loop, len(w.c.waiting) > 0 || w.c.under != nil && w.c.under.answered
+	loop, stopped := w.c.p.loop, len(w.c.waiting) > 0 || w.c.under != nil && w.c.under.answered ||
+		w.c.orphan
 	if w.isRequests() {
 		stopped = w.c.isStopped() || w.c.waitsForTurn() && len(w.held) > 0
 	}
@@ -205,6 +206,7 @@ func (w *way) passBatch(buf []byte, b *resp.Batch, n int) []byte {
 	for i := range gone {
 		c.passesBy(b.Args(i))
 		c.names.asks(b.Args(i))
+		c.up.lab.hears(b.Args(i))
 		c.raw = c.track(b.Args(i)) || c.raw
 		c.renamed()
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab/labhttp"
 	"github.com/miniredisd/miniredisd/lab/labverdict"
 	"github.com/miniredisd/miniredisd/proxy"
+	"github.com/miniredisd/miniredisd/proxy/child"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
@@ -29,6 +32,9 @@ LAB FAULT makes requests go wrong, LAB LOG WATCH and LAB VERDICT judge locks, an
 
   --upstream HOST:PORT   a server that speaks RESP; again for each further one
   --upstream-sentinel HOST:PORT  a Sentinel; each server and each Sentinel that it names gets a port, too
+  --server COMMAND       in place of --upstream: starts the server, such as 'redis-server --port {port} --save ""', and
+                         ends with it; LAB CRASH kills it and starts it again. No shell runs COMMAND. {dir} is a new
+                         folder that goes with it. Again for each further one
   --sentinel-name NAME   only what belongs to this master (all)
   --upstream-cluster HOST:PORT   a node of a cluster; each other node gets a port, too
   --announce HOST        what replies that name nodes say instead of their hosts (where the client has connected)
@@ -44,7 +50,7 @@ LAB FAULT makes requests go wrong, LAB LOG WATCH and LAB VERDICT judge locks, an
 Exit codes: 0 ended by SIGTERM or SIGINT, 1 it could not go on, 2 wrong arguments.
 `
 
-// upstreams is the value of --upstream, which may be given more than once.
+// upstreams is the value of --upstream and its like, which may be given more than once.
 type upstreams []string
 
 // String is for package flag.
@@ -65,122 +71,162 @@ func judge(w *resp.Writer, args [][]byte, logs []lab.History) error {
 	return ask.Write(w, logs)
 }
 
+// proxyOptions are the options of the subcommand proxy.
+type proxyOptions struct {
+	proxy.Config
+	upstreams, sentinels, nodes, commands upstreams
+
+	auth, order string
+	secure      proxyTLS
+	labAt       string
+	access      labhttp.Access
+	web         net.Listener // serves LAB over HTTP, nil for nothing
+}
+
+func (o *proxyOptions) define(flags *flag.FlagSet) {
+	flags.Var(&o.upstreams, "upstream", "")
+	flags.Var(&o.sentinels, "upstream-sentinel", "")
+	flags.StringVar(&o.MasterName, "sentinel-name", "", "")
+	flags.Var(&o.nodes, "upstream-cluster", "")
+	flags.StringVar(&o.Config.Announce, "announce", "", "")
+	flags.Var(&o.commands, "server", "")
+	flags.IntVar(&o.Port, "port", 7777, "")
+	flags.IntVar(&o.ClockKeys, "clock-keys", 10000, "")
+	flags.StringVar(&o.auth, "auth", os.Getenv("REDISCLI_AUTH"), "")
+	flags.StringVar(&o.labAt, "lab-http", "", "")
+	flags.StringVar(&o.access.Token, "lab-token", "", "")
+	o.secure.define(flags)
+	flags.StringVar(&o.order, "order", "exact", "")
+	flags.Uint64Var(&o.Seed, "seed", 1, "")
+	flags.StringVar(&o.Bind, "bind", "127.0.0.1", "")
+}
+
+// check completes the configuration. The error says which option is wrong.
+func (o *proxyOptions) check(rest []string) error {
+	o.Free = o.order == "free"
+	if name, password, both := strings.Cut(o.auth, ":"); both {
+		o.Auth = []string{name, password}
+	} else if o.auth != "" {
+		o.Auth = []string{o.auth}
+	}
+	ways := 0
+	for _, all := range []upstreams{o.upstreams, o.sentinels, o.nodes, o.commands} {
+		if len(all) > 0 {
+			ways++
+		}
+		o.Upstreams = append(o.Upstreams, all...)
+	}
+	switch {
+	case len(o.sentinels) > 0:
+		o.Behind = proxy.Sentinel
+	case len(o.nodes) > 0:
+		o.Behind = proxy.Cluster
+	}
+	var failed [2]error
+	o.TLS, failed[0] = o.secure.clients()
+	o.UpstreamTLS, failed[1] = o.secure.upstream()
+	switch last := o.Port + len(o.Upstreams) - 1; {
+	case !o.Free && o.order != "exact":
+		return fmt.Errorf("--order expects exact or free, not '%s'", o.order)
+	case len(rest) > 0:
+		return fmt.Errorf("'%s' is no option. miniredisd help proxy lists them.", rest[0])
+	case o.access.Token != "" && o.labAt == "":
+		return errors.New("--lab-token needs --lab-http")
+	case ways == 0:
+		return errors.New("--upstream HOST:PORT or --server COMMAND is missing")
+	case ways > 1:
+		return errors.New("--upstream, --upstream-sentinel, --upstream-cluster and --server exclude each other")
+	case o.MasterName != "" && len(o.sentinels) == 0:
+		return errors.New("--sentinel-name needs --upstream-sentinel")
+	case o.Config.Announce != "" && o.Behind == "":
+		return errors.New("--announce needs --upstream-sentinel or --upstream-cluster: other replies name no nodes")
+	case o.UpstreamTLS != nil && o.Behind != "":
+		return errors.New("--upstream-tls does not work behind Sentinels or in a cluster: name the nodes with --upstream")
+	case o.Port < 0 || last > server.MaxPort:
+		return fmt.Errorf("%d ports from --port %d on are not all between 0 and %d", len(o.Upstreams), o.Port, server.MaxPort)
+	}
+	return cmp.Or(failed[0], failed[1])
+}
+
 // runProxy is the subcommand proxy: it serves until a signal ends it.
 func runProxy(args []string, out, errs io.Writer) int {
 	log := rlog.New(out)
 	log.SetRole(rlog.Master)
-	cfg := proxy.Config{Multiplexer: config.Default().Multiplexer, Match: store.MatchPattern,
-		Log: log.Log, Judge: judge, Diagnose: labverdict.Diagnose}
+	o := proxyOptions{Config: proxy.Config{Multiplexer: config.Default().Multiplexer, Match: store.MatchPattern,
+		Log: log.Log, Judge: judge, Diagnose: labverdict.Diagnose}}
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
-	flags.Var((*upstreams)(&cfg.Upstreams), "upstream", "")
-	var sentinels, nodes upstreams
-	flags.Var(&sentinels, "upstream-sentinel", "")
-	flags.StringVar(&cfg.MasterName, "sentinel-name", "", "")
-	flags.Var(&nodes, "upstream-cluster", "")
-	flags.StringVar(&cfg.Announce, "announce", "", "")
-	flags.IntVar(&cfg.Port, "port", 7777, "")
-	flags.IntVar(&cfg.ClockKeys, "clock-keys", 10000, "")
-	auth := flags.String("auth", os.Getenv("REDISCLI_AUTH"), "")
-	access, labAt := labhttp.Access{}, flags.String("lab-http", "", "")
-	flags.StringVar(&access.Token, "lab-token", "", "")
-	var secure proxyTLS
-	secure.define(flags)
-	order := flags.String("order", "exact", "")
-	flags.Uint64Var(&cfg.Seed, "seed", 1, "")
-	flags.StringVar(&cfg.Bind, "bind", "127.0.0.1", "")
+	o.define(flags)
 	if !parseFlags(flags, args, errs) {
 		return 2
 	}
-	cfg.Free = *order == "free"
-	if name, password, both := strings.Cut(*auth, ":"); both {
-		cfg.Auth = []string{name, password}
-	} else if *auth != "" {
-		cfg.Auth = []string{*auth}
+	code := 2
+	err := o.check(flags.Args())
+	if err == nil {
+		code = 1
+		err = o.serve(log)
 	}
-	why := ""
-	switch kinds := behind(&cfg, sentinels, nodes); {
-	case !cfg.Free && *order != "exact":
-		why = fmt.Sprintf("--order expects exact or free, not '%s'", *order)
-	case flags.NArg() > 0:
-		why = fmt.Sprintf("'%s' is no option. miniredisd help proxy lists them.", flags.Arg(0))
-	case access.Token != "" && *labAt == "":
-		why = "--lab-token needs --lab-http"
-	case len(cfg.Upstreams) == 0:
-		why = "--upstream HOST:PORT is missing"
-	case kinds > 1:
-		why = "--upstream, --upstream-sentinel and --upstream-cluster exclude each other"
-	case cfg.MasterName != "" && len(sentinels) == 0:
-		why = "--sentinel-name needs --upstream-sentinel"
-	case cfg.Announce != "" && cfg.Behind == "":
-		why = "--announce needs --upstream-sentinel or --upstream-cluster: other replies name no nodes"
-	case cfg.Port < 0 || cfg.Port+len(cfg.Upstreams)-1 > server.MaxPort:
-		why = fmt.Sprintf("%d ports from --port %d on are not all between 0 and %d", len(cfg.Upstreams), cfg.Port,
-			server.MaxPort)
-	}
-	if why != "" {
-		fmt.Fprintln(errs, "proxy: "+why)
-		return 2
-	}
-	var failed [2]error
-	cfg.TLS, failed[0] = secure.clients()
-	cfg.UpstreamTLS, failed[1] = secure.upstream()
-	if err := cmp.Or(failed[0], failed[1]); err != nil {
-		fmt.Fprintf(errs, "proxy: %v\n", err)
-		return 2
-	}
-	var web net.Listener
-	if *labAt != "" {
-		var err error
-		if web, err = access.Listen("--lab-http", *labAt); err != nil {
-			fmt.Fprintf(errs, "proxy: %v\n", err)
-			return 1
-		}
-	}
-	return serveProxy(cfg, web, access, log, errs)
-}
-
-// behind notes what the upstreams show the way to. It returns how many kinds of upstreams there are.
-func behind(cfg *proxy.Config, sentinels, nodes upstreams) (kinds int) {
-	for _, all := range [][]string{cfg.Upstreams, sentinels, nodes} {
-		if len(all) > 0 {
-			kinds++
-		}
-	}
-	if len(sentinels) > 0 {
-		cfg.Behind = proxy.Sentinel
-	} else if len(nodes) > 0 {
-		cfg.Behind = proxy.Cluster
-	}
-	cfg.Upstreams = append(cfg.Upstreams, append(sentinels, nodes...)...)
-	return kinds
-}
-
-// serveProxy serves until a signal ends the proxy. web serves LAB over HTTP, nil for nothing. It returns the exit code.
-func serveProxy(cfg proxy.Config, web net.Listener, access labhttp.Access, log *rlog.Logger, errs io.Writer) int {
-	collector.Pace()
-	p, err := proxy.New(cfg)
 	if err != nil {
 		fmt.Fprintf(errs, "proxy: %v\n", err)
-		return 1
+		return code
 	}
+	log.Log('*', "Proxy is now ready to exit, bye bye...")
+	return 0
+}
+
+// serve serves until a signal ends the proxy.
+func (o *proxyOptions) serve(log *rlog.Logger) error {
+	collector.Pace()
 	signal.Ignore(syscall.SIGPIPE) // the proxy continues when nobody reads its log
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	if o.labAt != "" {
+		var err error
+		if o.web, err = o.access.Listen("--lab-http", o.labAt); err != nil {
+			return err
+		}
+	}
+	defer func() { // from the newest on
+		for _, c := range slices.Backward(o.Own) {
+			c.Close()
+		}
+	}()
+	if err := o.startServers(log); err != nil {
+		return err
+	}
+	p, err := proxy.New(o.Config)
+	if err != nil {
+		return err
+	}
 	go func() {
 		<-signals
 		p.Stop()
 	}()
 	p.Announce()
-	if web != nil {
-		defer serveHTTP(web, access.Guard(labhttp.Handler(len(cfg.Upstreams), p.Ask)), log)()
-		log.Log('*', "Lab is at http://%s/lab", web.Addr())
+	if o.web != nil {
+		defer serveHTTP(o.web, o.access.Guard(labhttp.Handler(len(o.Upstreams), p.Ask)), log)()
+		log.Log('*', "Lab is at http://%s/lab", o.web.Addr())
 	}
 	runtime.UnlockOSThread()
-	p.Dedicated()
-	if err := p.Run(); err != nil {
-		log.Log('#', "%v", err)
-		return 1
+	if len(o.commands) == 0 { // else other goroutines wait for the servers
+		p.Dedicated()
 	}
-	log.Log('*', "Proxy is now ready to exit, bye bye...")
-	return 0
+	return p.Run()
+}
+
+// startServers starts a server for each command. The log has what they print.
+func (o *proxyOptions) startServers(log *rlog.Logger) error {
+	for i, command := range o.commands {
+		prints := func(line string) { log.Log('*', "Server: %s", line) }
+		c, err := child.New(command, prints, func(how string) {
+			log.Log('#', "The server has ended (%s). LAB CRASH starts it again.", how)
+		})
+		if err != nil {
+			return err
+		}
+		o.Own, o.Upstreams[i] = append(o.Own, c), c.Addr
+		if err := c.Start(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

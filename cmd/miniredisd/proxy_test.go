@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,11 +53,14 @@ func TestAProxyAnswersLabOverHTTPAndSpeaksTLS(t *testing.T) {
 
 func TestAProxyRefusesWrongArguments(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                          "--upstream HOST:PORT is missing",
-		"--upstream a:1 --order no": "--order expects exact or free, not 'no'",
-		"--upstream":                "flag needs an argument",
-		"--upstraem a:1":            "Did you mean --upstream?",
-		"--upstream a:1 b:1":        "'b:1' is no option",
+		"":                             "--upstream HOST:PORT or --server COMMAND is missing",
+		"--upstream a:1 --server x":    "exclude each other",
+		"--server redis-server":        "'redis-server' lacks {port}",
+		"--port 0 --server /no/{port}": "the server cannot be started",
+		"--upstream a:1 --order no":    "--order expects exact or free, not 'no'",
+		"--upstream":                   "flag needs an argument",
+		"--upstraem a:1":               "Did you mean --upstream?",
+		"--upstream a:1 b:1":           "'b:1' is no option",
 		"--port 65535 --upstream a:1 --upstream b:1": "2 ports from --port 65535 on",
 		"--upstream 127.0.0.1":                       "'127.0.0.1' is no address",
 		"--upstream a:1 --upstream-cluster b:1":      "exclude each other",
@@ -87,4 +91,37 @@ func TestAProxyRefusesHalfOfTLSAndOfHTTP(t *testing.T) {
 		require.NotZero(t, p.exit(), args)
 		require.Contains(t, p.errs.String(), want, args)
 	}
+}
+
+func TestAProxyStartsItsServerAndEndsIt(t *testing.T) {
+	own := filepath.Join(bin, "miniredisd") + " --port {port} --save \"\""
+	p := start(t, "miniredisd", "", "proxy", "--port", "0", "--server", own)
+	line := p.waitFor("leads to ")
+	var port int
+	var upstream string
+	_, err := fmt.Sscanf(line[strings.Index(line, "port "):], "port %d leads to %s", &port, &upstream)
+	require.NoError(t, err)
+	server, err := respclient.Dial(upstream)
+	require.NoError(t, err)
+	defer server.Close()
+	for range 2 {
+		c, err := respclient.Dial(fmt.Sprintf("127.0.0.1:%d", port))
+		require.NoError(t, err)
+		v, err := c.Do("SET", "k", "v", "NX", "GET")
+		require.NoError(t, err)
+		require.True(t, v.Null, "the crash has lost the key")
+		_, err = c.Do("LAB", "CRASH")
+		require.NoError(t, err)
+		require.NoError(t, c.Close())
+	}
+	_, err = server.Read()
+	require.Error(t, err, "that process is gone")
+	server, err = respclient.Dial(upstream)
+	require.NoError(t, err)
+	defer server.Close()
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGINT))
+	require.Equal(t, 0, p.exit())
+	_, err = server.Read()
+	require.Error(t, err, "and so is its successor")
+	require.Contains(t, p.out.String(), "Server: ")
 }
