@@ -42,6 +42,8 @@ failure at one request. It finds the server by REDIS_URL, REDIS_HOST and REDIS_P
 --sentinels         start a master with a replica, and three Sentinels, which REDIS_SENTINELS has; promotions are tried,
                     and a Sentinel that does not hear of one
 --port N            the port of the first server; a free one without it
+--server COMMAND    explore at this server, through a proxy, such as 'redis-server --port {port} --save ""'. It
+                    stays for many runs, and each of them finds it empty; CONFIG SET and ACL SETUSER stay
 --dialect NAME      the server that they play, such as valkey-9.1; redis-7.2 without it
 --invariant COMMAND runs in a shell after each trial that ended, with REDIS_URL: a lock is broken if it does not exit
                     with 0
@@ -135,6 +137,7 @@ func (f *exploreFlags) flags() *flag.FlagSet {
 	flags.BoolVar(&f.Cluster, "cluster", false, "")
 	flags.BoolVar(&f.Sentinels, "sentinels", false, "")
 	flags.IntVar(&f.Port, "port", 0, "")
+	flags.StringVar(&f.Foreign, "server", "", "")
 	flags.StringVar(&f.Dialect, "dialect", os.Getenv(dialect.Variable), "")
 	flags.StringVar(&f.Invariant, "invariant", "", "")
 	flags.BoolVar(&f.Strict, "strict", false, "")
@@ -196,6 +199,8 @@ func (f *exploreFlags) check() error {
 		return fmt.Errorf("--masters is from 1 to 99, not %d", f.Masters)
 	case f.Disk != "" && !slices.Contains(explore.Fsyncs(), f.Disk):
 		return fmt.Errorf("--lab-disk expects %s, not '%s'", strings.Join(explore.Fsyncs(), ", "), f.Disk)
+	case f.Foreign != "" && (f.Disk != "" || f.Replica):
+		return errors.New("--lab-disk and --replica do not go with --server: only miniredisd itself has them")
 	case f.Port < 0 || f.Port+f.Masters > 65536:
 		return fmt.Errorf("--port is from 1 to 65535, not %d", f.Port)
 	case f.Jobs < 0 || f.Jobs > 64:

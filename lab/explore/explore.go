@@ -61,7 +61,10 @@ func New(opt Options) *Explorer {
 		unsettled: map[int][]Order{}, acted: map[heldAt][]Order{},
 		halves: map[int]int{}, alone: map[int]bool{}, passed: map[heldAt]int64{}}
 	e.report = Report{Program: opt.Program, InTest: opt.InTest, Seed: opt.Seed, Masters: opt.Masters,
-		Server: opt.Server(), Cluster: opt.Cluster, Sentinels: opt.Sentinels}
+		Server: opt.Server(), On: opt.On, Cluster: opt.Cluster, Sentinels: opt.Sentinels}
+	if opt.Foreign != "" && len(opt.Only) == 0 {
+		e.noteInside()
+	}
 	e.faults = slices.DeleteFunc(e.faults, func(f fault) bool {
 		return opt.lacks(&f) != "" || len(opt.Only) > 0 && !slices.Contains(opt.Only, f.Name)
 	})
@@ -93,6 +96,18 @@ func (o *Options) Lacks(name string) string {
 		}
 	}
 	return ""
+}
+
+// noteInside says which faults are left out because the servers are foreign.
+func (e *Explorer) noteInside() {
+	var names []string
+	for _, f := range e.faults {
+		if f.inside() {
+			names = append(names, f.Name)
+		}
+	}
+	e.report.Notes = append(e.report.Notes,
+		"left out, because only miniredisd itself has them: "+strings.Join(names, ", "))
 }
 
 // Next returns the next trial. Without one it returns false: then all is tried, or the trials that run

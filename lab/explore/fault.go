@@ -49,6 +49,11 @@ type fault struct {
 	slots    bool // it needs a cluster
 }
 
+// inside reports whether a fault needs a server that can be changed from inside. A proxy before another one lacks it.
+func (f *fault) inside() bool {
+	return f.deed == evict || f.message || f.disk || f.replica || f.slots || f.sentinel || f.moves
+}
+
 // faults is the table of all faults. A matrix has a column for each.
 func faults() []fault {
 	hold := []string{"HOLD"}

@@ -41,6 +41,9 @@ func (e *Explorer) orders(strikes []Strike) (orders []Order, holds []Hold) {
 		}
 	}
 	for master := range e.opt.Masters {
+		if e.opt.Foreign != "" {
+			break // a proxy passes messages on
+		}
 		orders = append(orders, Order{master + 1, words("FAULT ADD " + noted + " ACTION NOTE-PUSH")})
 	}
 	return orders, holds

@@ -108,6 +108,7 @@ type Report struct {
 	Cluster   bool     // the masters are those of a cluster
 	Sentinels bool     // clients find the master by Sentinels
 	Server    []string // more words of the servers' command line
+	On        string   // what the servers are if they are foreign, such as "redis 7.2.6"
 	Points    []Point
 	Faults    []Fault
 	Cells     [][]Cell // a row for each point, in it one cell for each fault

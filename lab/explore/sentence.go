@@ -110,6 +110,9 @@ func (e *Explorer) commands(t Trial, histories []lab.History) (lines []string) {
 	if words := e.opt.Server(); len(words) > 0 {
 		lines = append(lines, "# The server has "+strings.Join(words, " ")+".")
 	}
+	if e.opt.Foreign != "" {
+		lines = append(lines, "# The server is "+e.opt.On+", behind a proxy.")
+	}
 	for _, glob := range e.locks {
 		for node := range e.opt.Nodes() {
 			lines = append(lines, at(Order{node + 1, words("LOG WATCH", glob)}))

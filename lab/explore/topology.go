@@ -63,6 +63,8 @@ func topologyFaults() []fault {
 // lacks returns which option a fault needs, "" if the options have it.
 func (o *Options) lacks(f *fault) string {
 	switch {
+	case f.inside() && o.Foreign != "":
+		return "miniredisd itself as the server, without " + o.option("--server", "Server")
 	case f.disk && o.Disk == "":
 		return o.option("--lab-disk", "Disk")
 	case f.replica && !o.Replica:

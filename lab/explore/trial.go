@@ -18,6 +18,9 @@ type Options struct {
 	Cluster   bool // Masters, three or more, share the slots of a cluster, and each has a replica
 	Sentinels bool // the only master has a replica, and three Sentinels watch them
 
+	Foreign string // the command line of the servers, behind a proxy, if they are not miniredisd; "" if they are
+	On      string // what those servers are, such as "redis 7.2.6"
+
 	Keys   []string       // globs of keys that are locks whatever they look like
 	Limits map[string]int // permits of a semaphore, by its key
 

@@ -133,7 +133,7 @@ func (c *Child) keep(r *run, started chan<- error) {
 // await waits until the server answers.
 func (c *Child) await(r *run) error {
 	late := time.After(startLimit)
-	for !c.answers() {
+	for !c.Answers() {
 		select {
 		case <-r.over:
 			r.asked = true
@@ -146,8 +146,8 @@ func (c *Child) await(r *run) error {
 	return nil
 }
 
-// answers reports whether the server takes requests. One that wants a password does.
-func (c *Child) answers() bool {
+// Answers reports whether the server takes requests. One that wants a password does.
+func (c *Child) Answers() bool {
 	conn, err := respclient.Dial(c.Addr)
 	if err != nil {
 		return false
@@ -156,6 +156,13 @@ func (c *Child) answers() bool {
 	conn.Limit = startLimit
 	v, err := conn.Do("PING")
 	return err == nil && (v.Kind != '-' || strings.HasPrefix(v.Str, "NOAUTH"))
+}
+
+// IsKilled reports whether Kill or Close has ended the server, and nobody has started it since.
+func (c *Child) IsKilled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.run == nil || c.run.asked
 }
 
 // Kill kills the server as kill -9 does, with all that is in its process group, and waits for its end.

@@ -68,9 +68,9 @@ func TestAServerIsKilledAndStartedAgainAtItsAddress(t *testing.T) {
 	require.DirExists(t, folder)
 	for range 2 {
 		require.NoError(t, c.Start())
-		require.True(t, c.answers())
+		require.True(t, c.Answers())
 		c.Kill()
-		require.False(t, c.answers())
+		require.False(t, c.Answers())
 	}
 	c.Kill()
 	require.NoError(t, c.Start())

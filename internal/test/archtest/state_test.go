@@ -204,6 +204,7 @@ func starters() map[string]string {
 		"course/grade.start":                    "waits for the end of the student's program",
 		"lab/explore/trials.after":              "counts the steps of a limit",
 		"lab/explore/trials.ask":                "runs a test that another process has",
+		"lab/explore/trials.newForeign":         "runs a proxy before the servers of a trial",
 		"lab/explore/trials.findJobs":           "two runs side by side",
 		"lab/explore/trials.loop":               "one for each trial that runs",
 		"lab/explore/trials.run":                "waits until a rule holds a client",

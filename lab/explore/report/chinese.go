@@ -6,6 +6,7 @@ func chinese() map[string]string {
 		"title":        "是哪一个故障弄坏了锁",
 		"name":         "miniredisd explore",
 		"seed":         "种子 {seed}",
+		"on":           "服务器是 {server}",
 		"masters.1":    "1 个主节点",
 		"masters.n":    "{n} 个主节点",
 		"points.1":     "1 个位置",
@@ -27,6 +28,7 @@ func chinese() map[string]string {
 		"the-runs":     "运行次数",
 		"the-seed":     "种子",
 		"the-masters":  "主节点",
+		"the-server":   "服务器",
 		"the-time":     "用时",
 		"how":          "怎么看这一页",
 		"how.text": "程序被反复运行，每次只在一个位置加一个故障。一行是一个位置：一条与锁有关的请求，或者发给等待者的一条消息。一列是一种故障。" +

@@ -6,6 +6,7 @@ func english() map[string]string {
 		"title":       "The failures that break a lock",
 		"name":        "miniredisd explore",
 		"seed":        "seed {seed}",
+		"on":          "on {server}",
 		"masters.1":   "1 master",
 		"masters.n":   "{n} masters",
 		"points.1":    "1 place",
@@ -28,6 +29,7 @@ func english() map[string]string {
 		"the-runs":     "Runs",
 		"the-seed":     "Seed",
 		"the-masters":  "Masters",
+		"the-server":   "Server",
 		"the-time":     "Time",
 		"how":          "How to read this page",
 		"how.text": "The program ran again and again, each time with one failure at one place. A row " +

@@ -31,6 +31,7 @@ type jsonReport struct {
 	Seed      uint64         `json:"seed,string"`
 	Masters   int            `json:"masters"`
 	Server    []string       `json:"server,omitempty"` // more words of the servers' command line
+	On        string         `json:"on,omitempty"`     // what the servers are, if they are foreign
 	Baselines int            `json:"baselines"`
 	Trials    int            `json:"trials"`
 	Confirms  int            `json:"confirms"`
@@ -156,7 +157,7 @@ func reportOf(r *explore.Report) jsonReport {
 	all := factsOf(groups)
 	j := jsonReport{
 		Verdict: verdictOf(r), Program: cleanAll(clean.Program(r.Program)), InTest: r.InTest, Seed: r.Seed,
-		Masters: r.Masters, Server: r.Server, Baselines: r.Baselines, Trials: r.Trials, Confirms: r.Confirms,
+		Masters: r.Masters, Server: r.Server, On: r.On, Baselines: r.Baselines, Trials: r.Trials, Confirms: r.Confirms,
 		Untried:   r.Untried,
 		OutOfTime: r.OutOfTime, Counts: map[string]int{}, Points: []jsonPoint{}, Faults: []jsonFault{},
 		Notes: cleanAll(r.Notes), Cells: [][]jsonCell{}, Pairs: []jsonPair{}, Findings: []jsonFinding{},

@@ -93,6 +93,9 @@ func (t *text) head() {
 		parts = append(parts, t.count("masters", r.Masters))
 	}
 	parts = append(parts, t.say("seed", "seed", r.Seed))
+	if r.On != "" {
+		parts = append(parts, t.say("on", "server", clean.Text(r.On, mostText)))
+	}
 	t.line("", strings.Join(parts, t.say("and")))
 }
 

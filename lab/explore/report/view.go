@@ -221,6 +221,10 @@ func (p *writer) head(v *view) {
 		v.Facts = append(v.Facts, named{p.say("the-masters"),
 			p.both(func(language) string { return strconv.Itoa(r.Masters) })})
 	}
+	if r.On != "" {
+		v.Facts = append(v.Facts, named{p.say("the-server"),
+			p.both(func(language) string { return clean.Text(r.On, mostText) })})
+	}
 	if r.Took > 0 {
 		v.Facts = append(v.Facts, named{p.say("the-time"), p.both(func(l language) string { return l.time(r) })})
 	}

@@ -61,6 +61,7 @@ type driver struct {
 	orphans  *orphans.Orphans // nil if they cannot be found
 	began    time.Time
 	played   int
+	pool     pool
 	still    atomic.Int64 // ns in which the machine had no processor for the program
 }
 
@@ -72,7 +73,14 @@ func Run(ctx context.Context, o Options) (*explore.Report, error) {
 	if o.Port > 0 {
 		o.Jobs = 1 // one server has the port
 	}
-	d := &driver{Options: o, explorer: explore.New(o.Options), began: time.Now()}
+	d := &driver{Options: o, began: time.Now()}
+	if o.Foreign != "" {
+		defer d.endPool()
+		if err := d.meets(ctx); err != nil {
+			return nil, err
+		}
+	}
+	d.explorer = explore.New(d.Options.Options)
 	if o.Alone {
 		all, stop, err := orphans.Adopt()
 		if err == nil {

@@ -14,7 +14,7 @@ import (
 // scene returns the state of the servers. The TTL of a key is the one at the first time that it is asked for.
 func (t *trial) scene() (s explore.Scene, err error) {
 	for n := range t.nodes() {
-		v, err := t.servers.Lab(t.ctx, n+1, "LOG", "EXPORT")
+		v, err := t.lab(n+1, "LOG", "EXPORT")
 		if err != nil {
 			return s, err
 		}
@@ -79,7 +79,7 @@ func (t *trial) slot(key string) (slot, owner int) {
 			continue
 		}
 		of := part.Elems[2].Elems
-		return slot, 1 + slices.Index(t.servers.Addrs, net.JoinHostPort(of[0].Str, strconv.FormatInt(of[1].Int, 10)))
+		return slot, 1 + slices.Index(t.all, net.JoinHostPort(of[0].Str, strconv.FormatInt(of[1].Int, 10)))
 	}
 	return slot, 0
 }
@@ -89,7 +89,14 @@ func (t *trial) slot(key string) (slot, owner int) {
 func (t *trial) ends() (map[string]string, error) {
 	all := map[string]string{}
 	for n := range t.nodes() {
-		if !t.leads(n + 1) {
+		role, err := t.servers.Do(t.ctx, n+1, "ROLE")
+		if err == errDown {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if role.Elems[0].Str != "master" {
 			continue
 		}
 		keys, err := t.servers.Do(t.ctx, n+1, "KEYS", "*")
@@ -118,12 +125,18 @@ func (t *trial) waiting() (n int, err error) {
 	for i := range t.nodes() {
 		for _, words := range [][]string{{"PUBSUB", "CHANNELS"}, {"PUBSUB", "SHARDCHANNELS"}, {"PUBSUB", "NUMPAT"}} {
 			v, err := t.servers.Do(t.ctx, i+1, words...)
+			if err == errDown {
+				break
+			}
 			if err != nil {
 				return n, err
 			}
 			n += len(v.Elems) + int(v.Int)
 		}
 		v, err := t.servers.Do(t.ctx, i+1, "INFO", "clients")
+		if err == errDown {
+			continue
+		}
 		if err != nil {
 			return n, err
 		}

@@ -16,7 +16,7 @@ type Task struct {
 	Addrs []string      // of the servers, which end with the trial
 	Limit time.Duration // after that the trial is given up
 
-	Servers *stage.Stage // the same, for who runs the test and judges it
+	Servers *stage.Stage // the same, for who runs the test and judges it; nil if they are foreign
 
 	// Pauses has a function for each client that begins to pause, when its lease is over. The test lets the others
 	// go on, and calls the function. The client waits for that if Options.Tells.
@@ -41,7 +41,7 @@ func (t *trial) ask() *program {
 	go func() {
 		defer close(p.over)
 		a, err := t.Play(ctx, Task{
-			ID: t.ID, Kind: t.Kind, Title: title, Addrs: t.addrs(), Limit: t.limit(), Servers: t.servers, Pauses: t.pauses,
+			ID: t.ID, Kind: t.Kind, Title: title, Addrs: t.addrs(), Limit: t.limit(), Servers: t.stage, Pauses: t.pauses,
 		})
 		p.failed, p.unsafe, p.err = a.Failed, a.Unsafe, err
 		_, _ = p.output.Write([]byte(a.Output)) // it has no error

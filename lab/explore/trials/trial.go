@@ -12,6 +12,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/course/stage"
 	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // trial is one trial under way.
@@ -19,10 +20,18 @@ type trial struct {
 	*driver
 	explore.Trial
 	ctx     context.Context
-	servers *stage.Stage
+	servers servers
+	all     []string     // addresses: the masters, then their replicas, then Sentinels
+	stage   *stage.Stage // servers, nil if they are foreign
 	program *program
 	held    chan explore.Hold // rules that hold a client
 	pauses  chan func()       // see Task
+}
+
+// servers are those of a trial: a stage, or foreign ones.
+type servers interface {
+	// Do executes a command on a master, over no connection that a rule of the lab meets.
+	Do(ctx context.Context, master int, words ...string) (resp.Value, error)
 }
 
 // play runs a trial, and tells the explorer what it has shown.
@@ -36,6 +45,27 @@ func (d *driver) play(ctx context.Context, t explore.Trial) error {
 
 // show runs a trial on servers of its own. done is called while they still run.
 func (d *driver) show(ctx context.Context, t explore.Trial, done func(explore.Outcome)) error {
+	p := &trial{driver: d, Trial: t, held: make(chan explore.Hold, len(t.Holds)), pauses: make(chan func(), len(t.Holds))}
+	if d.Foreign != "" {
+		f, err := d.borrow(ctx)
+		if err != nil {
+			return failure(t, err)
+		}
+		p.servers, p.all = f, f.addrs
+		err = p.showOn(ctx, done)
+		d.giveBack(f, err)
+		return err
+	}
+	s, err := d.newStage()
+	if err != nil {
+		return failure(t, err)
+	}
+	p.servers, p.all, p.stage = s, s.Addrs, s
+	return errors.Join(p.showOn(ctx, done), s.Close())
+}
+
+// newStage starts servers for a trial.
+func (d *driver) newStage() (*stage.Stage, error) {
 	args := append([]string{"--masters", strconv.Itoa(max(d.Masters, 1))}, d.Server()...)
 	if d.Port > 0 {
 		args = append(args, "--port", strconv.Itoa(d.Port))
@@ -47,25 +77,30 @@ func (d *driver) show(ctx context.Context, t explore.Trial, done func(explore.Ou
 	if d.Guests {
 		begin = stage.NewForGuests
 	}
-	servers, err := begin(max(d.Seed, 1), args...)
-	if err != nil {
-		return failure(t, err)
-	}
+	return begin(max(d.Seed, 1), args...)
+}
+
+// showOn runs a trial on its servers.
+func (t *trial) showOn(ctx context.Context, done func(explore.Outcome)) error {
 	ctx, cancel := context.WithCancel(ctx)
-	p := &trial{driver: d, Trial: t, ctx: ctx, servers: servers, held: make(chan explore.Hold, len(t.Holds)),
-		pauses: make(chan func(), len(t.Holds))}
-	o, err := p.run()
+	defer cancel() // ends the waits for rules
+	t.ctx = ctx
+	o, err := t.run()
 	if err == nil && ctx.Err() == nil {
 		done(o)
 	}
-	cancel() // ends the waits for rules
 	switch {
 	case err != nil && strings.HasSuffix(err.Error(), "has ended"):
-		err = errors.New("the server has ended during a run: the program has sent SHUTDOWN")
+		return errors.New("the server has ended during a run: the program has sent SHUTDOWN")
 	case err != nil:
-		err = failure(t, err)
+		return failure(t.Trial, err)
 	}
-	return errors.Join(err, servers.Close())
+	return nil
+}
+
+// lab executes a verb of LAB on a master.
+func (t *trial) lab(master int, words ...string) (resp.Value, error) {
+	return t.servers.Do(t.ctx, master, append([]string{"LAB"}, words...)...)
 }
 
 func (t *trial) run() (o explore.Outcome, err error) {
@@ -73,7 +108,7 @@ func (t *trial) run() (o explore.Outcome, err error) {
 		return o, err
 	}
 	if t.isRecorded() {
-		t.servers.Record(t.Master, true)
+		t.stage.Record(t.Master, true)
 	}
 	for _, h := range t.Holds {
 		go t.await(h)
@@ -103,7 +138,9 @@ func (t *trial) run() (o explore.Outcome, err error) {
 }
 
 // isRecorded reports whether a finding of this trial can have a recording.
-func (t *trial) isRecorded() bool { return t.Kind == explore.Single || t.Kind == explore.Double }
+func (t *trial) isRecorded() bool {
+	return t.stage != nil && (t.Kind == explore.Single || t.Kind == explore.Double)
+}
 
 // begin starts the program.
 func (t *trial) begin() (*program, error) {
@@ -114,21 +151,21 @@ func (t *trial) begin() (*program, error) {
 }
 
 // addrs returns the addresses of the masters. Replicas come after them, and then Sentinels.
-func (t *trial) addrs() []string { return t.servers.Addrs[:max(t.Masters, 1)] }
+func (t *trial) addrs() []string { return t.all[:max(t.Masters, 1)] }
 
 // nodes counts the servers that have keys: with replicas, and without Sentinels.
 func (t *trial) nodes() int {
 	if t.Sentinels {
 		return t.Nodes()
 	}
-	return len(t.servers.Addrs)
+	return len(t.all)
 }
 
 // environment tells a program where the servers are.
 func (t *trial) environment() []string {
 	env := environment(t.addrs())
 	if t.Sentinels {
-		all := strings.Join(t.servers.Addrs[t.nodes():], ",")
+		all := strings.Join(t.all[t.nodes():], ",")
 		env = append(env, "REDIS_SENTINELS="+all, "REDIS_SENTINEL_MASTER="+explore.SentinelMaster)
 	}
 	return env
@@ -165,7 +202,7 @@ func (t *trial) send(orders []explore.Order) error {
 
 // await waits until a rule holds a client. It ends with the trial.
 func (t *trial) await(h explore.Hold) {
-	v, err := t.servers.Lab(t.ctx, h.Master, "HOLD", "WAIT", h.Rule, "0")
+	v, err := t.lab(h.Master, "HOLD", "WAIT", h.Rule, "0")
 	if err == nil && !v.Null {
 		t.held <- h
 	}
@@ -300,7 +337,7 @@ func (t *trial) watch(rule string) error {
 func (t *trial) newest() (string, error) {
 	var b strings.Builder
 	for n := range t.nodes() {
-		v, err := t.servers.Lab(t.ctx, n+1, "LOG", "1")
+		v, err := t.lab(n+1, "LOG", "1")
 		if err != nil {
 			return "", err
 		}
@@ -339,7 +376,7 @@ func (t *trial) look(o *explore.Outcome) (err error) {
 
 // loop returns what gives the recording of the master that the first fault strikes.
 func (t *trial) loop() func() []byte {
-	r := t.servers.EndRecording(t.Master)
+	r := t.stage.EndRecording(t.Master)
 	return func() []byte {
 		var b bytes.Buffer
 		if err := r.Write(&b); err != nil {
@@ -356,7 +393,7 @@ func (t *trial) check(o *explore.Outcome) error {
 		return nil
 	}
 	for n := range t.nodes() {
-		if _, err := t.servers.Lab(t.ctx, n+1, "FAULT", "CLEAR"); err != nil {
+		if _, err := t.lab(n+1, "FAULT", "CLEAR"); err != nil {
 			return err
 		}
 	}
