@@ -136,6 +136,7 @@ func (a *asker) learnsRun(got []resp.Value, err error) {
 	id := infoField(info, "run_id")
 	if a.runID != "" && id != a.runID {
 		a.u.lab.ledger.restarted = true
+		clear(a.u.lab.scripts)
 	}
 	a.runID = id
 	if a.u.p.places != nil && id != "" {

@@ -199,8 +199,8 @@ func (f *exploreFlags) check() error {
 		return fmt.Errorf("--masters is from 1 to 99, not %d", f.Masters)
 	case f.Disk != "" && !slices.Contains(explore.Fsyncs(), f.Disk):
 		return fmt.Errorf("--lab-disk expects %s, not '%s'", strings.Join(explore.Fsyncs(), ", "), f.Disk)
-	case f.Foreign != "" && (f.Disk != "" || f.Replica):
-		return errors.New("--lab-disk and --replica do not go with --server: only miniredisd itself has them")
+	case f.Foreign != "" && (f.Disk != "" || f.Replica || f.Cluster || f.Sentinels):
+		return errors.New("--lab-disk, --replica, --cluster and --sentinels do not go with --server: only miniredisd has them")
 	case f.Port < 0 || f.Port+f.Masters > 65536:
 		return fmt.Errorf("--port is from 1 to 65535, not %d", f.Port)
 	case f.Jobs < 0 || f.Jobs > 64:

@@ -217,8 +217,13 @@ func (o *proxyOptions) serve(log *rlog.Logger) error {
 func (o *proxyOptions) startServers(log *rlog.Logger) error {
 	for i, command := range o.commands {
 		prints := func(line string) { log.Log('*', "Server: %s", line) }
-		c, err := child.New(command, prints, func(how string) {
-			log.Log('#', "The server has ended (%s). LAB CRASH starts it again.", how)
+		var c *child.Child
+		var err error
+		c, err = child.New(command, prints, func(how string) {
+			log.Log('#', "The server has ended (%s), and is started again", how)
+			if err := c.Start(); err != nil {
+				log.Log('#', "%v", err)
+			}
 		})
 		if err != nil {
 			return err

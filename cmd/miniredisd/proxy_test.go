@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/lab/labtls"
 )
 
@@ -118,6 +119,14 @@ func TestAProxyStartsItsServerAndEndsIt(t *testing.T) {
 	require.Error(t, err, "that process is gone")
 	server, err = respclient.Dial(upstream)
 	require.NoError(t, err)
+	defer server.Close()
+	_, err = server.Do("SHUTDOWN", "NOSAVE")
+	require.Error(t, err)
+	p.waitFor("and is started again")
+	redistest.Until(t, func() bool {
+		server, err = respclient.Dial(upstream)
+		return err == nil
+	})
 	defer server.Close()
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGINT))
 	require.Equal(t, 0, p.exit())

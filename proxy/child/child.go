@@ -86,12 +86,19 @@ func New(command string, log, ended func(string)) (*Child, error) {
 	return c, nil
 }
 
-// Start starts the server, and waits until it answers PING. The error has the last lines that it printed.
+// Start starts the server unless it runs, and waits until it answers PING. The error has the last lines of its output.
 func (c *Child) Start() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return errors.New("the server is closed")
+	}
+	if c.run != nil {
+		select {
+		case <-c.run.over:
+		default:
+			return nil // somebody has started it meanwhile
+		}
 	}
 	r := &run{cmd: exec.Command(c.words[0], c.words[1:]...), over: make(chan struct{})}
 	r.output.each = c.log

@@ -68,6 +68,7 @@ func TestAServerIsKilledAndStartedAgainAtItsAddress(t *testing.T) {
 	require.DirExists(t, folder)
 	for range 2 {
 		require.NoError(t, c.Start())
+		require.NoError(t, c.Start(), "it runs")
 		require.True(t, c.Answers())
 		c.Kill()
 		require.False(t, c.Answers())
