@@ -201,14 +201,16 @@ func TestReadersOfOneLock(t *testing.T) {
 func TestAConnectionWithoutANameToANewMasterMayBeTheHolders(t *testing.T) {
 	for who, want := range map[string]string{"y": "undecided", "b": "two-holders"} {
 		old := read(t, "1000 x SET k ta NX PX 5000 = OK | k string - > ta@6000\n1100 - demoted")
-		now := read(t, "1000 - applied | k string - > ta@6000\n1101 - promoted\n1200 "+who+" DEL k = 1 | k string ta@6000 > -\n"+
+		now := read(t, "1000 - applied | k string - > ta@6000\n1101 - promoted\n"+
+			"1200 "+who+" DEL k = 1 | k string ta@6000 > -\n"+
 			"1300 b SET k tb NX PX 5000 = OK | k string - > tb@6300")
 		old.Entries[0].Name = ""
 		if who == "y" {
 			now.Entries[2].Name = ""
 		}
 		old.Node, now.Node = &lab.Node{Node: 1, Role: "replica"}, &lab.Node{Node: 2, Role: "master"}
-		p := proof.Prove([]lab.History{old, now}, []proof.Node{{Name: "one"}, {Name: "two"}}, func(string) bool { return true })
+		p := proof.Prove([]lab.History{old, now}, []proof.Node{{Name: "one"}, {Name: "two"}},
+			func(string) bool { return true })
 		require.Contains(t, says(p, "k"), want, who)
 	}
 }

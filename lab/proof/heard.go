@@ -121,7 +121,7 @@ func (p *prover) findsOwn(r *request, l *lock) {
 		switch {
 		case p.follows && len(left) == 0: // its master has another holder, or none
 			return
-		case q.was != nil && !q.was.looked && p.triedLast(r, l, q.token): // it has asked whether its lost request took the lock
+		case q.was != nil && !q.was.looked && p.triedLast(r, l, q.token): // did its lost request take the lock?
 			doubt = ""
 		}
 		l.drop([]part{q})

@@ -18,8 +18,8 @@ import (
 )
 
 // The verdict never calls a program safe in which more clients believed than the lock admits, and it never finds two
-// holders where nobody did. PROGRAMS=100000 plays more of them, FIRST=2000 begins with another seed, and PROGRAM=17 prints
-// the one with this seed.
+// holders where nobody did. PROGRAMS=100000 plays more of them, FIRST=2000 begins with another seed, and PROGRAM=17
+// prints the one with this seed.
 func TestProgramsAreJudgedRight(t *testing.T) {
 	t.Parallel()
 	const enough = 5 // wrong ones
