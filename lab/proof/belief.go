@@ -271,6 +271,18 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 			}
 		}
 	}
+	p.renewsEach(r, l, q, mine, entered)
+	a, is := whose(mine, q.held)
+	if !is {
+		p.apart(r, l, q.held)
+	}
+	if !is || !a.sure {
+		p.intrudes(r, l, q, mine, entered)
+	}
+}
+
+// renewsEach gives the authors of a renewal their new lease.
+func (p *prover) renewsEach(r *request, l *lock, q *part, mine []author, entered bool) {
 	newest, is := whose(mine, q.held)
 	for _, a := range mine {
 		over := a.ends > 0 && r.Time > a.ends
@@ -295,12 +307,5 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 		default:
 			p.revive(r, l, a, q.deadline)
 		}
-	}
-	a, is := whose(mine, q.held)
-	if !is {
-		p.apart(r, l, q.held)
-	}
-	if !is || !a.sure {
-		p.intrudes(r, l, q, mine, entered)
 	}
 }
