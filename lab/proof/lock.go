@@ -326,7 +326,7 @@ func (p *prover) writesOver(r *request, l *lock, q *part) bool {
 	l.drop([]part{now})
 	p.ends(r, l, now.held, holders.EndOverwritten)
 	doubt := ""
-	if !p.overwrites(r, l, now) {
+	if brief := now.deadline > 0 && now.deadline <= r.Time+1; brief || !p.overwrites(r, l, now) {
 		doubt = saying(r, l, doubtsWriter)
 	}
 	p.grant(r, l, now, nil, doubt)
