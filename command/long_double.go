@@ -183,7 +183,7 @@ func (v longDouble) less(w longDouble) bool {
 	return v.mant < w.mant
 }
 
-// shifted returns mant divided by 2 to the power of n, as an integer and 64 bits behind the point. lost
+// shifted returns mant divided by 2 to the power of n, as an integer and 64 bits after the point. lost
 // reports whether there are further bits.
 func shifted(mant uint64, n int) (hi, lo uint64, lost bool) {
 	switch {
@@ -195,7 +195,7 @@ func shifted(mant uint64, n int) (hi, lo uint64, lost bool) {
 	return 0, 0, true
 }
 
-// plus adds hi, and lo behind the point. lost stands for a little more than that.
+// plus adds hi, and lo after the point. lost stands for a little more than that.
 func (v *longDouble) plus(hi, lo uint64, lost bool) {
 	sum, carry := bits.Add64(v.mant, hi, 0)
 	if carry > 0 {
@@ -253,14 +253,14 @@ func appendLongDouble(dst []byte, v longDouble) []byte {
 	}
 	point := len(dst)
 	dst = strconv.AppendUint(dst, decimalUnit+decimals, 10)
-	dst[point] = '.' // in place of the 1 that keeps zeros behind the point
+	dst[point] = '.' // in place of the 1 that keeps zeros after the point
 	return bytes.TrimRight(dst, "0")
 }
 
 // decimalUnit is 10 to the power of 17.
 const decimalUnit = 100_000_000_000_000_000
 
-// split returns a number below 2^64, rounded to 17 decimals: what is before the point, and what is behind.
+// split returns a number below 2^64, rounded to 17 decimals: what is before the point, and what is after.
 func (v longDouble) split() (whole, decimals uint64) {
 	n := -v.exp
 	whole, fraction := v.mant>>n, v.mant

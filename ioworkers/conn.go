@@ -138,7 +138,7 @@ type input struct {
 func (in *input) mem() int { return cap(in.buf) + in.batch.Mem() }
 
 // Read does one read(2) and parses every complete command (networking.c: readQueryFromClient). It reads at
-// most readChunk bytes. Within a large command it reads the rest, or mostChunk. Behind a large command it
+// most readChunk bytes. Within a large command it reads the rest, or mostChunk. After a large command it
 // reads mostChunk, too: the next command may be as long, and one read(2) is cheaper than two. Pool.Lend must
 // have given the Conn an input.
 func (c *Conn) Read(t *trace.Thread) {

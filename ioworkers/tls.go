@@ -149,7 +149,7 @@ func (t *TLS) readRecord(in *input) error {
 const record = 16 << 10
 
 // write encrypts the pieces and writes the records, until the socket is full. It returns how many bytes the
-// socket has taken. The caller has to come back with the same bytes behind these, as with OpenSSL: those of
+// socket has taken. The caller has to come back with the same bytes after these, as with OpenSSL: those of
 // one record may be encrypted already.
 func (t *TLS) write(pieces ...[]byte) (n int, errno unix.Errno) {
 	if errno := t.socket.flush(); errno != 0 {

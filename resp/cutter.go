@@ -18,7 +18,7 @@ import (
 // A Cutter also takes what [ReadReply] does not know: deeper replies, and those that RESP3 streams ($? and *?). It
 // refuses numbers that Redis would write otherwise, such as +1.
 type Cutter struct {
-	kind byte   // the first byte of the reply that is arriving, behind its attributes; 0 between two replies
+	kind byte   // the first byte of the reply that is arriving, after its attributes; 0 between two replies
 	open []open // aggregates and streamed strings that have begun, the outermost first
 	at   place
 
@@ -57,7 +57,7 @@ const (
 )
 
 // Cut takes bytes up to the end of the next reply, or all of them. kind is the first byte of the reply that ends
-// there, behind its attributes, and 0 if none ends. A push message is a reply of the kind '>'.
+// there, after its attributes, and 0 if none ends. A push message is a reply of the kind '>'.
 func (c *Cutter) Cut(buf []byte) (n int, kind byte, err error) {
 	for n < len(buf) {
 		took, ends, err := c.step(buf[n:])

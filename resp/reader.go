@@ -66,7 +66,7 @@ type span struct{ from, to int }
 // the error, and consumed counts their bytes.
 //
 // While Limits.Unauthenticated is set, a command before may be the AUTH that lifts the limits. So Parse
-// does not judge an oversized command behind others: it returns early without an error. After executing
+// does not judge an oversized command after others: it returns early without an error. After executing
 // the batch of an unauthenticated client, the caller calls Parse again before it waits for more input.
 func (p *Parser) Parse(buf []byte, b *Batch) (consumed int, err error) {
 	maxArgs, maxBulk := p.quickLimits()

@@ -8,7 +8,7 @@ import (
 )
 
 // zsetBound is a place between the members of a sorted set: before the members that are equal to it
-// or, with after, behind them. It compares by score. With lex it compares only by the bytes of the
+// or, if after is set, after them. It compares by score. With lex it compares only by the bytes of the
 // member, which is an order only if all scores are equal.
 type zsetBound struct {
 	score  float64
@@ -35,7 +35,7 @@ type ScoreRange struct {
 type LexBound struct {
 	Member []byte
 	Ex     bool // the member itself is not included
-	Inf    int  // -1 is before, 1 behind every member
+	Inf    int  // -1 is before every member, 1 after
 }
 
 // LexRange is the interval of ZRANGEBYLEX.

@@ -80,9 +80,9 @@ type Config struct {
 	Port           int      // 0 chooses a free port, -1 means no TCP
 	PortFile       string
 	Masters        int    // the number of masters in this process, on the ports from Port on
-	Replicas       int    // the number of replicas that each of them has in this process, on the ports behind them
+	Replicas       int    // the number of replicas that each of them has in this process, on the ports after theirs
 	Cluster        bool   // the masters are one cluster that serves all slots; it implies ClusterEnabled
-	Sentinels      int    // the number of Sentinels in this process, on the ports behind all others
+	Sentinels      int    // the number of Sentinels in this process, on the ports after all others
 	SentinelName   string // of the first master, for Sentinels
 	Dialect        string // the name of the server that this one plays, or a list for the masters: see package dialect
 	Trace          string // the file of the recording; "" means none

@@ -15,7 +15,7 @@ const (
 	shortestRef = 3       // bytes; a reference takes two or three
 	longestRef  = 264     // seven, a byte, and two
 	farthestRef = 1 << 13 // bytes back
-	longestRun  = 32      // literal bytes behind one length
+	longestRun  = 32      // literal bytes after one length
 )
 
 // pack returns nil unless it saves at least four bytes, as Redis asks for. The result is valid until the next pack.

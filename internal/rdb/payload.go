@@ -33,7 +33,7 @@ const (
 )
 
 // crcTables advances a checksum by eight bytes at once (crcspeed.c: crcspeed64little_init). Table n is
-// for a byte with n bytes behind it. Package crc64 would make its tables anew for each payload.
+// for a byte with n bytes after it. Package crc64 would make its tables anew for each payload.
 var crcTables = func() (tables [8]crc64.Table) {
 	tables[0] = *crc64.MakeTable(jones)
 	for i := range 256 {
@@ -48,7 +48,7 @@ var crcTables = func() (tables [8]crc64.Table) {
 // checksum starts at zero and is not inverted.
 func checksum(b []byte) uint64 { return Checksum(0, b) }
 
-// Checksum is the checksum of b behind bytes with the checksum crc.
+// Checksum is the checksum of b after bytes with the checksum crc.
 func Checksum(crc uint64, b []byte) uint64 {
 	t := &crcTables
 	for ; len(b) >= 8; b = b[8:] {

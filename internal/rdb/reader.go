@@ -13,7 +13,7 @@ import (
 type reader struct {
 	b      []byte
 	ks     *store.Keyspace // what the values it makes belong to
-	file   *Source         // has more behind b; nil for a payload
+	file   *Source         // has more after b; nil for a payload
 	failed bool
 	empty  bool // it failed because a collection has no elements
 }

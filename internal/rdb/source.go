@@ -118,7 +118,7 @@ func (s *Source) Left() uint64 {
 	return s.p.left()
 }
 
-// Rest returns what is behind the bytes that were read.
+// Rest returns what comes after the bytes that were read.
 func (s *Source) Rest() io.Reader { return io.MultiReader(bytes.NewReader(s.p.b), s.in) }
 
 // Checksum returns the checksum of what was read.
@@ -142,7 +142,7 @@ func (s *Source) Fixed() uint64 { return s.p.fixed() }
 // Text reads a string, which is valid for ever.
 func (s *Source) Text() []byte { return s.p.text() }
 
-// Value reads a value behind its type. empty is that of a collection without elements, which Redis skips, because
+// Value reads a value after its type. empty is that of a collection without elements, which Redis skips, because
 // some of its versions wrote such. Then there is no value, and the Source continues after it.
 func (s *Source) Value(kind byte) (v store.Value, empty bool) {
 	v = s.p.value(kind)

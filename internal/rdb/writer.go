@@ -58,7 +58,7 @@ func (f *form) text(b, text []byte) []byte {
 	return f.raw(b, text)
 }
 
-// raw writes a string that spells no number, compressed if that saves something. text may be what b has behind
+// raw writes a string that spells no number, compressed if that saves something. text may be what b has after
 // its end, a few bytes further.
 func (f *form) raw(b, text []byte) []byte {
 	const shortest = 20 // rdb.c: rdbSaveRawString

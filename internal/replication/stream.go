@@ -67,7 +67,7 @@ func (s *Stream) Shift(id string) { s.ID, s.ID2, s.Second = id, s.ID, s.Offset+1
 
 func newBlock(from int64, size int) *block { return &block{from: from, buf: make([]byte, 0, size)} }
 
-// end is the number of the byte behind the block.
+// end is the number of the byte after the block.
 func (b *block) end() int64 { return b.from + int64(len(b.buf)) }
 
 // Append adds bytes to the end. grown says that it took more memory: then it is time for Trim.
@@ -139,7 +139,7 @@ type Refusal uint8
 const (
 	Accepted  Refusal = iota
 	OtherID           // it follows another history
-	BeyondID2         // it has bytes behind the end of what the second ID names
+	BeyondID2         // it has bytes after the end of what the second ID names
 	NotKept           // the backlog has not the bytes that it asks for
 )
 
@@ -172,7 +172,7 @@ func (s *Stream) Reader(from int64) Cursor {
 	return Cursor{b, int(from - b.from)}
 }
 
-// Next returns bytes that follow, and moves behind them. None has a number above last. It returns nil at the end.
+// Next returns bytes that follow, and moves past them. None has a number above last. It returns nil at the end.
 // Nobody changes these bytes.
 func (c *Cursor) Next(last int64) []byte {
 	for c.at.next != nil && c.pos == len(c.at.buf) {

@@ -46,7 +46,7 @@ const (
 	FedStream = iota // changes, as requests
 	FedKeys          // a part of all keys
 	FedAnswer        // to a request of the handshake
-	FedMark          // behind the keys
+	FedMark          // after the keys
 )
 
 // Why the loop asks the kernel again in the middle of a pass: B of LooksAgain.
@@ -70,7 +70,7 @@ const (
 // Where a message goes: B of Messaged.
 const (
 	MessageNow    = iota // to the end of the output
-	MessageBehind        // behind the reply to the client's own command, which is not complete yet
+	MessageBehind        // after the reply to the client's own command, which is not complete yet
 )
 
 // What became of the append only file: B of Appended.

@@ -231,5 +231,5 @@ func (t *Thread) Event(e Event, part func() Client) {
 	}
 	e.At = t.r.Clock()
 	t.r.Emit(&e, t.number <= 0, part)
-	t.now() // the next span begins behind a stop
+	t.now() // the next span begins after a stop
 }

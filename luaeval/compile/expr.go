@@ -110,7 +110,7 @@ func (c *compiler) leaf(x ast.Expr) exp {
 	return exp{}
 }
 
-// rest compiles what is behind the left side of x.
+// rest compiles what comes after the left side of x.
 func (c *compiler) rest(x ast.Expr, e *exp) {
 	switch x := x.(type) {
 	case *ast.ArithmeticOpExpr:

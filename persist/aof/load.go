@@ -13,7 +13,7 @@ import (
 // Loading is where the content of an append only file goes. An error of Base or Command ends the loading.
 type Loading struct {
 	// Base reads the RDB file at the beginning of a part of size bytes. It returns how many bytes that file has, and
-	// a reader of those behind it. Its errors name file and offset by themselves.
+	// a reader of those after it. Its errors name file and offset by themselves.
 	Base func(from io.Reader, size int64, path string) (bytes int64, rest io.Reader, err error)
 
 	// Command gets each command, and MULTI and EXEC as well. argv is valid until it returns. A transaction whose EXEC is
@@ -38,7 +38,7 @@ type DamageError struct {
 	// nothing else is wrong with it. A server may cut it off at Whole (aof-load-truncated).
 	Truncated bool
 
-	// Torn says that the file ends like this, and that all files behind it are empty: what a power cut leaves when a
+	// Torn says that the file ends like this, and that all files after it are empty: what a power cut leaves when a
 	// rewrite has just begun. Redis does not load that. Nothing is lost that a file cut off at Whole does not lose.
 	Torn bool
 }

@@ -248,7 +248,7 @@ func (r *reader) bracket(name []byte) error {
 	return nil
 }
 
-// number reads a line of a number behind a mark.
+// number reads a line of a number after a mark.
 func (r *reader) number(mark byte) (int64, error) {
 	if r.at == r.size {
 		return 0, errShort

@@ -41,7 +41,7 @@ type Sim struct {
 // inode is a file or a folder without its name.
 type inode struct {
 	data    []byte
-	saved   int    // the bytes behind this one are not durable
+	saved   int    // the bytes after this one are not durable
 	unsaved []span // of data, what the next Sync makes durable
 	lost    []span // of data, what a Sync has failed to make durable
 	folder  bool

@@ -13,7 +13,7 @@
 //	REDIS0011
 //	fa name value     an auxiliary field: who wrote the file, and when
 //	f5 code           a function library
-//	fe n              the keys behind it are in database n
+//	fe n              the keys after it are in database n
 //	fb keys expires   how many there are
 //	  fd 4 bytes      the next key expires then, in seconds
 //	  fc 8 bytes      or in milliseconds

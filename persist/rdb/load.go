@@ -26,7 +26,7 @@ type Loading struct {
 
 	Log func(level byte, format string, args ...any)
 
-	// Each, unless nil, is called behind each key, with the number of bytes so far. Its error ends the loading.
+	// Each, unless nil, is called after each key, with the number of bytes so far. Its error ends the loading.
 	Each func(end int64) error
 
 	// UsedMemory is what the server that has written the file said of its memory, in bytes.
@@ -105,7 +105,7 @@ func (l *Loading) read(r *reader, path string) (err error) {
 }
 
 // ReadBase is Read for the beginning of an append only file. It returns how many bytes the RDB file has, and a reader
-// of what is behind it. Keys whose time is over are loaded too: a later command may have made them persist (rdb.c:
+// of what comes after it. Keys whose time is over are loaded too: a later command may have made them persist (rdb.c:
 // RDBFLAGS_AOF_PREAMBLE).
 func (l *Loading) ReadBase(from io.Reader, size int64, path string) (bytes int64, rest io.Reader, err error) {
 	r := l.reader(values.NewSource(from, size, l.Keys))
@@ -332,7 +332,7 @@ func (r *reader) key(kind byte) error {
 	return nil
 }
 
-// checkSum compares the checksum behind the end mark.
+// checkSum compares the checksum after the end mark.
 func (r *reader) checkSum(version int) error {
 	expected := r.src.Checksum()
 	if version < checksumVersion {

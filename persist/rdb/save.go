@@ -47,7 +47,7 @@ type Target interface {
 	Select(db int)                                         // in which the next keys are
 	Size(keys, expires int)                                // of that database
 	Key(name string, v store.Value, past store.Past) error // an error ends it all
-	End() error                                            // behind the last key
+	End() error                                            // after the last key
 }
 
 // Save writes a file with all keys of a keyspace.

@@ -26,7 +26,7 @@ type Survey struct {
 	Unsummed  bool        // the file has no checksum
 
 	Bytes int64     // of the file, up to the end of the format
-	Rest  io.Reader // what is behind them
+	Rest  io.Reader // what comes after them
 }
 
 // DBSurvey is what a file contains of a database.
@@ -206,7 +206,7 @@ func (r *surveyor) skipModule() {
 	}
 }
 
-// end compares the checksum behind the end mark.
+// end compares the checksum after the end mark.
 func (r *surveyor) end() error {
 	expected := r.src.Checksum()
 	r.record = r.src.Offset()

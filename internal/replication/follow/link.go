@@ -21,7 +21,7 @@
 //	                                  <──  +CONTINUE [id]           the stream continues after the offset
 //	                                  <──  +FULLRESYNC id offset    an RDB file comes first:
 //	                                  <──  $1234\r\n                its length, or
-//	                                  <──  $EOF:mark\r\n            40 bytes that come again behind it
+//	                                  <──  $EOF:mark\r\n            40 bytes that come again after it
 //	SYNC                              ──>  after any other reply: an old master, which knows no offsets
 //	REPLCONF ACK offset               ──>
 //	                                  <──  *3\r\n$3\r\nSET\r\n...   the stream: requests, for ever
@@ -96,7 +96,7 @@ const (
 	FileBegin             // Size is the number of bytes of the file, -1 if only its end will tell
 	FileData              // Data is a piece of the file
 	FileEnd               // the file is complete
-	Request               // Args is a request of the stream, none for an empty line. Data is its bytes. At is behind it
+	Request               // Args is a request of the stream, none for an empty line. Data is its bytes. At is after it
 )
 
 // Event is something that the server has to do. Data and Args are valid until the next call of Next or Feed.
@@ -131,7 +131,7 @@ type Link struct {
 	asked  []string // what the replies to come answer
 	at     Position // of the stream that was looked at
 	left   int64    // bytes of the file to come
-	mark   []byte   // behind the file, nil if left says how long it is
+	mark   []byte   // after the file, nil if left says how long it is
 	ended  bool     // the file is complete, and FileEnd was not returned yet
 	old    bool     // the master knows no offsets
 	latest request  // that is arriving
@@ -284,7 +284,7 @@ func (l *Link) welcome(line string) error {
 	return nil
 }
 
-// psync asks for the stream behind the bytes that this replica has.
+// psync asks for the stream after the bytes that this replica has.
 func (l *Link) psync() {
 	l.state = verdict
 	if l.From.ID == "" {

@@ -44,7 +44,7 @@ func (l *Link) request() (Event, error) {
 	return e, nil
 }
 
-// count notes that n bytes of the stream are done, and returns the place behind them.
+// count notes that n bytes of the stream are done, and returns the place after them.
 func (l *Link) count(n int) Position {
 	l.next += n
 	l.at.Offset += int64(n)
@@ -102,7 +102,7 @@ func (r *request) read(b []byte, most int) (complete bool, err error) {
 	return true, nil
 }
 
-// number reads a line of a number behind a sign.
+// number reads a line of a number after a sign.
 func (r *request) number(b []byte, sign byte) (n int64, ok bool, err error) {
 	line := b[r.at:]
 	end := bytes.IndexByte(line[:min(len(line), numberMost)], '\n')
