@@ -231,6 +231,7 @@ func (f *fleet) halfMoved(from string, servers []string) {
 	for _, c := range []*redistest.Conn{source, target} {
 		require.Equal(f.t, "+OK", c.Do("CLUSTER", "SETSLOT", slot, "NODE", sourceID).String())
 	}
+	f.agreed(servers) // else redis-cli refuses to begin
 	out, err := exec.Command("redis-cli", "--cluster", "reshard", to, "--cluster-from", targetID, "--cluster-to", sourceID,
 		"--cluster-slots", "100", "--cluster-yes").CombinedOutput()
 	require.NoError(f.t, err, string(out))
@@ -250,6 +251,7 @@ func (f *fleet) takesOver(master string, servers []string) (replica string) {
 		}
 	}
 	c, old := redistest.Dial(f.t, replica), redistest.Dial(f.t, master)
+	f.agreed(servers) // the replica takes over the slots of which it knows
 	require.Equal(f.t, "+OK", c.Do("CLUSTER", "FAILOVER", "TAKEOVER").String())
 	c.Until(func() bool { return c.Do("ROLE").Elems[0].Str == "master" })
 	old.Until(func() bool {
@@ -257,6 +259,28 @@ func (f *fleet) takesOver(master string, servers []string) (replica string) {
 		return role[0].Str == "slave" && role[3].Str == "connected"
 	})
 	return replica
+}
+
+// agreed waits until all nodes know the same of slots.
+func (f *fleet) agreed(servers []string) {
+	f.t.Helper()
+	redistest.Until(f.t, func() bool {
+		maps := map[string]bool{}
+		for _, addr := range servers {
+			maps[slotMap(redistest.Dial(f.t, addr))] = true
+		}
+		return len(maps) == 1
+	})
+}
+
+// slotMap returns what a node knows of slots: which master has them, and the newest epoch.
+func slotMap(c *redistest.Conn) string {
+	var all []string
+	for _, part := range c.Do("CLUSTER", "SLOTS").Elems {
+		all = append(all, fmt.Sprint(part.Elems[0].Int, part.Elems[1].Int, part.Elems[2].Elems[1].Int))
+	}
+	slices.Sort(all)
+	return infoField(c.Do("CLUSTER", "INFO").Str, "cluster_current_epoch") + strings.Join(all, ",")
 }
 
 func TestANodeThatAppearsGetsAPort(t *testing.T) {

@@ -52,7 +52,7 @@
 //
 // # Who may call it
 //
-// One goroutine runs the loop (package reactor) and everything here. Only Stop, Ask, Do and Renew may be called by others.
+// One goroutine runs the loop (package reactor) and everything here. Others may call Stop, Ask, Do and Renew alone.
 //
 // Redis has no proxy. Its Cluster proxy was a program of its own, which spread the requests of a client over nodes.
 package proxy

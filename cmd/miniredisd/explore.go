@@ -200,7 +200,7 @@ func (f *exploreFlags) check() error {
 	case f.Disk != "" && !slices.Contains(explore.Fsyncs(), f.Disk):
 		return fmt.Errorf("--lab-disk expects %s, not '%s'", strings.Join(explore.Fsyncs(), ", "), f.Disk)
 	case f.Foreign != "" && (f.Disk != "" || f.Replica || f.Cluster || f.Sentinels):
-		return errors.New("--lab-disk, --replica, --cluster and --sentinels do not go with --server: only miniredisd has them")
+		return errors.New("--lab-disk, --replica, --cluster and --sentinels need miniredisd, not --server")
 	case f.Port < 0 || f.Port+f.Masters > 65536:
 		return fmt.Errorf("--port is from 1 to 65535, not %d", f.Port)
 	case f.Jobs < 0 || f.Jobs > 64:

@@ -190,8 +190,7 @@ func root(e ast.Expr) *ast.Ident {
 func starters() map[string]string {
 	return map[string]string{
 		"cmd/miniredisd.listen":                 "reads the answers of explore --stdio",
-		"cmd/miniredisd.serveProxy":             "waits for a signal and posts Stop",
-		"cmd/miniredisd.serve":                  "waits for signals and posts Stop",
+		"cmd/miniredisd.serve":                  "waits for a signal and posts Stop",
 		"cmd/miniredisd.serveHTTP":              "net/http, for lab-http and watch",
 		"miniredistest.start":                   "runs the masters of a test",
 		"miniredistest.play":                    "a trial of Explore, which may stand still for ever",

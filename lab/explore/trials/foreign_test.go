@@ -66,7 +66,7 @@ func TestWhatOnlyMiniredisdHasIsLeftOutByName(t *testing.T) {
 	o.Cells = func(explore.Point, explore.Fault) bool { return false }
 	r := play(t, o)
 	require.Contains(t, r.Notes, "left out, because only miniredisd itself has them: evicted, power-cut, fsync-fails, "+
-		"disk-full, failover, message-lost, message-late")
+		"disk-full, failover, message-lost, message-late, promotion, sentinel-late, slot-moves, slot-half, old-map")
 	for _, f := range r.Faults {
 		require.NotEqual(t, "evicted", f.Name)
 	}

@@ -61,6 +61,7 @@ type driver struct {
 	orphans  *orphans.Orphans // nil if they cannot be found
 	began    time.Time
 	played   int
+	begun    bool // a trial has begun
 	pool     pool
 	still    atomic.Int64 // ns in which the machine had no processor for the program
 }
@@ -191,9 +192,10 @@ func (d *driver) passed() time.Duration { return time.Since(d.began) - time.Dura
 func (d *driver) next() (explore.Trial, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.Budget > 0 && d.passed() > d.Budget {
+	if d.Budget > 0 && d.begun && d.passed() > d.Budget { // one run is played, however late it comes
 		d.explorer.TimeIsOver()
 	}
+	d.begun = true
 	t, ok := d.explorer.Next()
 	if ok && d.Progress != nil {
 		d.Progress(Progress{d.explorer.Title(t), d.played, d.explorer.Left(), time.Since(d.began)})

@@ -28,12 +28,6 @@ type trial struct {
 	pauses  chan func()       // see Task
 }
 
-// servers are those of a trial: a stage, or foreign ones.
-type servers interface {
-	// Do executes a command on a master, over no connection that a rule of the lab meets.
-	Do(ctx context.Context, master int, words ...string) (resp.Value, error)
-}
-
 // play runs a trial, and tells the explorer what it has shown.
 func (d *driver) play(ctx context.Context, t explore.Trial) error {
 	return d.show(ctx, t, func(o explore.Outcome) {
@@ -62,22 +56,6 @@ func (d *driver) show(ctx context.Context, t explore.Trial, done func(explore.Ou
 	}
 	p.servers, p.all, p.stage = s, s.Addrs, s
 	return errors.Join(p.showOn(ctx, done), s.Close())
-}
-
-// newStage starts servers for a trial.
-func (d *driver) newStage() (*stage.Stage, error) {
-	args := append([]string{"--masters", strconv.Itoa(max(d.Masters, 1))}, d.Server()...)
-	if d.Port > 0 {
-		args = append(args, "--port", strconv.Itoa(d.Port))
-	}
-	if d.Dialect != "" {
-		args = append(args, "--dialect", d.Dialect)
-	}
-	begin := stage.New
-	if d.Guests {
-		begin = stage.NewForGuests
-	}
-	return begin(max(d.Seed, 1), args...)
 }
 
 // showOn runs a trial on its servers.
@@ -148,27 +126,6 @@ func (t *trial) begin() (*program, error) {
 		return t.ask(), nil
 	}
 	return t.start(t.driver.Program, t.environment())
-}
-
-// addrs returns the addresses of the masters. Replicas come after them, and then Sentinels.
-func (t *trial) addrs() []string { return t.all[:max(t.Masters, 1)] }
-
-// nodes counts the servers that have keys: with replicas, and without Sentinels.
-func (t *trial) nodes() int {
-	if t.Sentinels {
-		return t.Nodes()
-	}
-	return len(t.all)
-}
-
-// environment tells a program where the servers are.
-func (t *trial) environment() []string {
-	env := environment(t.addrs())
-	if t.Sentinels {
-		all := strings.Join(t.all[t.nodes():], ",")
-		env = append(env, "REDIS_SENTINELS="+all, "REDIS_SENTINEL_MASTER="+explore.SentinelMaster)
-	}
-	return env
 }
 
 // limit is how long the program may take.
