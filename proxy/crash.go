@@ -41,7 +41,6 @@ type crash struct {
 	down  time.Duration
 	lose  string // ALL, NOTHING, or "": the server has what it finds on its disk
 	saved *saved // with LOSE NOTHING
-	keys  []keyAt
 }
 
 const crashSyntax = "[DOWN milliseconds] [LOSE ALL|NOTHING]"
