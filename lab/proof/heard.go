@@ -91,7 +91,11 @@ func (p *prover) renewsAlike(r *request, l *lock) bool {
 	if r.demands() && !slices.Contains(r.words, q.token) {
 		return false
 	}
-	if q.held != nil && !p.writesOver(r, l, q) {
+	switch me := r.actor(p.epoch); {
+	case q.held == nil:
+	case l.seenAbsent[me.id()] && q.held.kin(me) != sameClient && !holders.LooksRandom(q.token): // it takes the lock
+		p.joins(r, l, q, saying(r, l, doubtsWriter))
+	case !p.writesOver(r, l, q):
 		p.prolong(r, l, q, false, false)
 	}
 	return true

@@ -130,7 +130,7 @@ func (p *prover) mayTake(r *request, l *lock) bool {
 	blind := p.taking[way] && l.seenAbsent[r.actor(p.epoch).id()] && !tries(r) && !r.runs()
 	own := p.readsOwn(r, l)
 	may := blind || own || p.told[said{way, r.Reply}] || p.overrules(r)
-	names := l.find(r.Reply) != nil && !slices.Contains(r.words, r.Reply) // the reply is another client's token
+	names := r.Kind != ":" && l.find(r.Reply) != nil && !slices.Contains(r.words, r.Reply) // the reply is another's token
 	if r.isScript() || r.lost() || !may || names && !own || slices.ContainsFunc(p.ofTheirOwn(r, l), isSure) {
 		return false
 	}
@@ -150,7 +150,7 @@ func (p *prover) mayTake(r *request, l *lock) bool {
 }
 
 // readsOwn reports whether a client that was refused reads what a holder reads: its own token, or that there is one
-// member. If it asks for the lock next, it knows better.
+// member. What it asks next shows nothing: it may have worked until then.
 func (p *prover) readsOwn(r *request, l *lock) bool {
 	own := slices.ContainsFunc(l.parts, func(q part) bool { return q.token == r.Reply })
 	if r.runs() {
@@ -159,9 +159,9 @@ func (p *prover) readsOwn(r *request, l *lock) bool {
 	me := r.actor(p.epoch)
 	is, before := counting(lower(r.Cmd))
 	one := is && (before && r.Reply == "0" || !before && r.Reply == "1")
-	last, next := p.near(r, l.Key, -1), p.near(r, l.Key, 1)
+	last := p.near(r, l.Key, -1)
 	return (one || own && p.uses[use{word{l.Key, r.Reply}, me.id()}]) && last != nil && answered(last.Entry) != yes &&
-		p.taking[word{l.Key, last.way()}] && (next == nil || !p.taking[word{l.Key, next.way()}])
+		p.taking[word{l.Key, last.way()}]
 }
 
 // near returns the request of a client with a key before or behind r, nil for none.
