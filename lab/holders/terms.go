@@ -136,6 +136,9 @@ func (t *Term) asksLate(majority int) bool {
 	last := t.Votes[len(t.Votes)-1].Order
 	over := 0
 	for _, v := range t.Votes {
+		if released := first(v.GaveUp, v.MayGiveUp); released != 0 && released < last { // this is another attempt
+			return false
+		}
 		if v.RanOut != 0 && v.RanOut < last {
 			over++
 		}

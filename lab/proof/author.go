@@ -52,7 +52,7 @@ func (p *prover) authors(r *request, l *lock, writes bool) []author {
 		}
 		shown = true
 		switch kin := b.kin(a); {
-		case kin == sameClient, p.isUnique(l, b) && b.named(a) && kin != otherClient && kin != renamed:
+		case kin == sameClient, p.isUnique(l, b) && l.named(b, a) && kin != otherClient && kin != renamed:
 			found = append(found, author{b, true, ""})
 		case kin != otherClient:
 			found = append(found, author{b, false, saying(r, l, doubtsAuthor)})
@@ -67,9 +67,11 @@ func (p *prover) authors(r *request, l *lock, writes bool) []author {
 	return settled(r, l, found)
 }
 
-// named reports whether two connections both have a name, or neither has one. A random token needs none.
-func (b *belief) named(a actor) bool {
-	return (a.name == "") == (b.name == "") || holders.LooksRandom(b.token)
+// named reports whether two connections both have a name, or neither has one. A random token needs none, and neither
+// does a connection that has never asked for the lock.
+func (l *lock) named(b *belief, a actor) bool {
+	stranger := l.competes[a.id()] || l.took[a.id()]
+	return (a.name == "") == (b.name == "") || holders.LooksRandom(b.token) || a.name == "" && !stranger
 }
 
 // isUnique reports whether the token of a belief names one client. A word that several clients send, and that is the

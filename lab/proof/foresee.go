@@ -159,10 +159,10 @@ func (p *prover) sends(k holders.Key, words []string, who string) {
 }
 
 func (p *prover) takes(w word, who string) {
-	p.tokens[w] = true
-	if len(p.takers[w]) == 0 {
+	if !p.tokens[w] {
 		p.distinct[w.Key]++
 	}
+	p.tokens[w] = true
 	if !slices.Contains(p.takers[w], who) {
 		p.takers[w] = append(p.takers[w], who)
 	}

@@ -106,7 +106,7 @@ type group struct {
 	uses     map[use]bool
 	takers   map[word][]string    // the clients that have tried for a lock with a token
 	senders  map[word]int         // how many clients have sent a word with a key
-	distinct map[holders.Key]int  // with how many tokens clients have tried for a lock
+	distinct map[holders.Key]int  // with how many tokens clients have tried for a lock, at all masters
 	sole     map[string]bool      // the names that one worker uses
 	taking   map[word]bool        // how each lock is taken, in the words of request.way
 	scores   map[holders.Key]bool // the sorted sets whose scores are the ends of leases
@@ -126,13 +126,14 @@ func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *
 	entries := lab.InOrder(histories)
 	all := &Proof{renewed: map[int64]int64{}, doubted: map[int64]bool{}, manners: map[int64]manner{},
 		deadlines: map[int64]int64{}, nodes: len(nodes)}
+	distinct := map[holders.Key]int{}
 	var groups []*group
 	for _, n := range nodes {
 		for len(groups) <= n.Master {
 			groups = append(groups, &group{master: len(groups), claims: map[holders.Key]*claims{}, uses: map[use]bool{},
 				takers: map[word][]string{}, sole: map[string]bool{}, taking: map[word]bool{}, scores: map[holders.Key]bool{},
 				told: map[said]bool{}, looking: map[word]bool{}, behind: map[word]int64{},
-				senders: map[word]int{}, distinct: map[holders.Key]int{}})
+				senders: map[word]int{}, distinct: distinct})
 		}
 	}
 	all.masters = len(groups)
