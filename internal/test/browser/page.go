@@ -90,12 +90,26 @@ func (p *Page) Wait(expression string) {
 	}
 }
 
-// Click moves the mouse to the middle of the first element of a CSS selector and clicks.
+// Click moves the mouse to the middle of the first element of a CSS selector and clicks. A page that changes between the
+// two may have moved the element away: then Click tries again.
 func (p *Page) Click(selector string) {
+	p.t.Helper()
+	for range 5 {
+		p.clickOnce(selector)
+		var missed bool
+		if p.Eval(`window.missed === true`, &missed); !missed {
+			return
+		}
+	}
+}
+
+func (p *Page) clickOnce(selector string) {
 	p.t.Helper()
 	var at *struct{ X, Y float64 }
 	p.Eval(`(e => {
 		if (!e) return null
+		window.missed = !e.disabled
+		e.addEventListener("click", () => { window.missed = false }, {capture: true, once: true})
 		e.scrollIntoView({block: "nearest", inline: "nearest", behavior: "instant"})
 		const r = e.getBoundingClientRect()
 		return {x: r.x + r.width / 2, y: r.y + r.height / 2}
