@@ -90,8 +90,8 @@ func (p *Page) Wait(expression string) {
 	}
 }
 
-// Click moves the mouse to the middle of the first element of a CSS selector and clicks. A page that changes between the
-// two may have moved the element away: then Click tries again.
+// Click moves the mouse to the middle of the first element of a CSS selector and clicks. A page that changes meanwhile
+// may have moved the element away: then Click tries again.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
 	for range 5 {
