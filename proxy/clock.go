@@ -137,7 +137,7 @@ func (m *move) count(v resp.Value, err error) {
 		return
 	}
 	timed := 0
-	f := &finder{l: m.l, pattern: "*", most: m.l.p.clockKeys * 100}
+	f := &finder{l: m.l, pattern: "*", most: m.l.p.cfg.ClockKeys * 100}
 	for line := range strings.Lines(v.Str) {
 		var db, keys, expires int
 		if _, err := fmt.Sscanf(line, "db%d:keys=%d,expires=%d", &db, &keys, &expires); err == nil && expires > 0 {
@@ -145,8 +145,8 @@ func (m *move) count(v resp.Value, err error) {
 			timed += expires
 		}
 	}
-	if timed > m.l.p.clockKeys {
-		m.then(fmt.Errorf("%d keys have a deadline, and --clock-keys allows to move %d", timed, m.l.p.clockKeys))
+	if timed > m.l.p.cfg.ClockKeys {
+		m.then(fmt.Errorf("%d keys have a deadline, and --clock-keys allows to move %d", timed, m.l.p.cfg.ClockKeys))
 		return
 	}
 	f.then = func(keys []keyAt, complete bool, err error) {

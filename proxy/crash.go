@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/proxy/child"
@@ -58,9 +56,10 @@ func (l *labState) crashCommand(c *pair, d *due, args [][]byte) []byte {
 	c.asking = true
 	l.turn.does(func(u *underway) {
 		switch {
-		case l.isDown(): // a new DOWN replaces the old one
-			k.saved = l.own.crash.saved
-			l.p.loop.Cancel(l.own.up)
+		case l.isDown(): // this crash replaces the one before
+			if before := l.endsDown(); k.lose != "ALL" {
+				k.saved = before.saved
+			}
 			k.kills(u)
 		case k.lose == "NOTHING":
 			l.save(func(s *saved, err error) {
@@ -126,9 +125,11 @@ func (k *crash) kills(u *underway) {
 	l.asker.end(errSilent)
 	l.asker.runID = ""
 	clear(l.scripts)
-	l.p.loop.Unwatch(up.listener, reactor.Readable)
-	if k.down > 0 {
-		up.refuses()
+	switch {
+	case k.down > 0:
+		up.closePort()
+	case up.listener >= 0:
+		l.p.loop.Unwatch(up.listener, reactor.Readable)
 	}
 	own := l.own
 	go func() {
@@ -149,21 +150,19 @@ func (k *crash) kills(u *underway) {
 	}()
 }
 
-// refuses closes the port. Connections that wait are reset.
-func (u *upstream) refuses() {
-	if u.listener >= 0 {
-		_ = unix.Close(u.listener)
-		u.listener = -1
-	}
-}
-
 // comesUp starts a server again whose DOWN is over.
 func (l *labState) comesUp() {
+	k := l.endsDown()
+	k.c, k.d = nil, nil // has its reply
+	l.turn.does(k.starts)
+}
+
+// endsDown ends a DOWN, and returns its crash.
+func (l *labState) endsDown() *crash {
 	k := l.own.crash
 	l.own.down, l.own.crash = false, nil
 	l.p.loop.Cancel(l.own.up)
-	k.c, k.d = nil, nil // has its reply
-	l.turn.does(k.starts)
+	return k
 }
 
 // starts starts the process in a goroutine, because that takes a while.
@@ -219,32 +218,27 @@ func (k *crash) over(u *underway, err error) {
 // listens opens the port of the upstream again. LAB BLACKHOLE goes on. If somebody else has the port, the proxy tries
 // again.
 func (l *labState) listens() {
-	u := l.turn.u
-	if u.listener < 0 {
-		fd, err := u.p.listenOn(u.port)
-		if err != nil {
-			u.p.log('#', "Listening again after LAB CRASH: %v", err)
-			u.p.loop.After(listenEvery, func() time.Duration { return l.listensLater() })
-			return
-		}
-		u.listener = fd
+	if wait := l.reopens(); wait > 0 {
+		l.p.log('#', "Port %d is taken after LAB CRASH, and opens when it is free", l.turn.u.port)
+		l.p.loop.After(wait, l.reopens)
 	}
-	l.setAllMuted(u)
 }
 
 const listenEvery = 100 * time.Millisecond
 
-// listensLater tries to open the port again. It returns how long to wait for the next try.
-func (l *labState) listensLater() time.Duration {
+// reopens opens the port unless the server is down again. It returns how long to wait for the next try, 0 for none.
+func (l *labState) reopens() time.Duration {
 	u := l.turn.u
-	if u.listener >= 0 || l.isDown() {
+	if l.isDown() {
 		return 0
 	}
-	fd, err := u.p.listenOn(u.port)
-	if err != nil {
-		return listenEvery
+	if u.listener < 0 {
+		fd, err := u.p.listenOn(u.port)
+		if err != nil {
+			return listenEvery
+		}
+		u.listener = fd
 	}
-	u.listener = fd
 	l.setAllMuted(u)
 	return 0
 }

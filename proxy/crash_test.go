@@ -84,6 +84,25 @@ func TestAServerThatIsDownRefusesConnectionsAndComesUpAgain(t *testing.T) {
 	require.Contains(t, r.client().logText(), "|expired||lock:o|")
 }
 
+func TestACrashOfAServerThatIsDownReplacesTheOneBefore(t *testing.T) {
+	r, lab := owner(t, forgetful)
+	ctx, addr := t.Context(), fmt.Sprintf("127.0.0.1:%d", r.proxy.Ports()[0])
+	require.Equal(t, "+OK", lab.do("SET k v"))
+	require.Equal(t, "+OK", lab.do("LAB CRASH DOWN 3600000 LOSE NOTHING"))
+	_, err := r.proxy.Do(ctx, 1, "LAB", "CRASH", "DOWN", "7200000")
+	require.NoError(t, err)
+	_, err = redistest.Connect(addr)
+	require.ErrorContains(t, err, "connection refused")
+	_, err = r.proxy.Do(ctx, 1, "LAB", "CRASH")
+	require.NoError(t, err)
+	lab = r.client()
+	require.Equal(t, `"v"`, lab.do("GET k"), "that crash was to lose nothing")
+	require.Equal(t, "+OK", lab.do("LAB SNAPSHOT SAVE up"), "it is up")
+	require.Equal(t, "+OK", lab.do("SET k new"))
+	require.Equal(t, "+OK", lab.do("LAB RESET"))
+	require.Equal(t, `"new"`, r.client().do("GET k"), "no older crash brings its keys back")
+}
+
 func TestWhatAServerFindsOnItsDiskIsKept(t *testing.T) {
 	r, lab := owner(t, forgetful+` --appendonly yes --appendfsync always --dir {dir}`)
 	require.Equal(t, "+OK", lab.do("LAB LOG WATCH lock:*"))

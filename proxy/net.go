@@ -26,7 +26,7 @@ type lingering struct {
 // mutes reports whether the network holds up the traffic of clients with a name.
 func (l *labState) mutes(name string) bool {
 	return l.blackhole || name != "" && slices.ContainsFunc(l.partitions, func(glob string) bool {
-		return l.p.match(glob, []byte(name))
+		return l.p.cfg.Match(glob, []byte(name))
 	})
 }
 
@@ -130,7 +130,7 @@ func (l *labState) partitionList(c *pair, d *due, _ [][]byte) []byte {
 			cut, spared := int64(0), int64(0)
 			for each := range c.up.pairs {
 				switch {
-				case each.ended || each.name == "" || !l.p.match(glob, []byte(each.name)):
+				case each.ended || each.name == "" || !l.p.cfg.Match(glob, []byte(each.name)):
 				case each.control:
 					spared++
 				default:

@@ -117,8 +117,6 @@ type Config struct {
 type Proxy struct {
 	cfg        Config
 	loop       *reactor.Loop
-	clockKeys  int
-	match      func(pattern string, s []byte) bool
 	log        func(level byte, format string, args ...any)
 	upstreams  []*upstream
 	places     *places // nil unless replies are renamed
@@ -141,7 +139,7 @@ func New(cfg Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{cfg: cfg, loop: loop, log: cfg.Log, clockKeys: cfg.ClockKeys, match: cfg.Match,
+	p := &Proxy{cfg: cfg, loop: loop, log: cfg.Log,
 		scratch: make([]byte, mostHeld), ended: make(chan struct{}),
 		handshakes: handshakes{loop: loop, all: map[*handshake]struct{}{}}}
 	if cfg.TLS != nil {
@@ -259,10 +257,7 @@ func (p *Proxy) close() {
 	}
 	p.handshakes.end()
 	for _, u := range p.upstreams {
-		if u.listener >= 0 {
-			_ = unix.Close(u.listener)
-			u.listener = -1
-		}
+		u.closePort()
 		u.stopProbing()
 		for each := range u.pairs {
 			each.under = nil // nobody waits for its reply

@@ -24,10 +24,17 @@ func (u *upstream) shuts(err error) {
 	if u.p.places == nil || u.listener < 0 || !errors.Is(err, unix.ECONNREFUSED) {
 		return
 	}
-	u.p.loop.Unwatch(u.listener, reactor.Readable)
-	_ = unix.Close(u.listener)
-	u.listener = -1
+	u.closePort()
 	u.p.loop.After(probeEvery, u.probe)
+}
+
+// closePort closes the port. Connections that wait are reset.
+func (u *upstream) closePort() {
+	if u.listener >= 0 {
+		u.p.loop.Unwatch(u.listener, reactor.Readable)
+		_ = unix.Close(u.listener)
+		u.listener = -1
+	}
 }
 
 // probe begins a connection to the node. It returns when to try again, 0 for not.

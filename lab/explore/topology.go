@@ -12,7 +12,7 @@ import (
 //
 // A promoted replica stays the master. It has everything that the old one had, so a client that finds it loses nothing.
 
-// Names of Sentinel, as redis-sentinel's examples have them.
+// SentinelMaster names the master at the Sentinels, as in the examples of redis-sentinel.
 const SentinelMaster = "mymaster"
 
 // isTopology reports whether clients have to find the node that serves them.
