@@ -19,6 +19,7 @@ var (
 )
 
 func TestDifferential(t *testing.T) {
+	t.Parallel()
 	oracle := redistest.Start(t)
 	o := differential.Options{Seed: *seed, Count: *count, For: *duration}
 	if *groups != "" {
@@ -36,6 +37,7 @@ func TestDifferentialOfNewerCommands(t *testing.T) {
 }
 
 func TestDifferentialOfValkey(t *testing.T) {
+	t.Parallel()
 	addr, oracle := besideValkey(t)
 	o := differential.AllOfValkey(*seed, *valkeyCount)
 	o.For = *duration

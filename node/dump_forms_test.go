@@ -207,6 +207,7 @@ const stricter = "\x03\x0c\x10\x11\x13\x15"
 // A few bytes of each payload are changed, and the checksum is valid. Redis accepts every payload
 // that this server accepts, and reads the same value.
 func TestDamagedPayloadsAreReadAsRedisReadsThem(t *testing.T) {
+	t.Parallel()
 	redistest.Require(t)
 	ours := redistest.Dial(t, start(t, nil))
 	theirs := redistest.Dial(t, redistest.Start(t, "--sanitize-dump-payload", "yes").Addr)

@@ -15,6 +15,7 @@ import (
 // A stored distance is a score, so all of its digits are visible. The C library rounds about one
 // sine in a thousand wrongly, in its own way.
 func TestStoredDistancesAreThoseOfRedisToTheLastDigit(t *testing.T) {
+	t.Parallel()
 	oracle := redistest.Start(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	add := []string{"GEOADD", "g"}

@@ -240,6 +240,7 @@ func ways() []func(c *redistest.Conn, args []string) resp.Value {
 // The log explains every difference that a command of the table makes, and says nothing of one that only reads. A new
 // command joins by itself.
 func TestTheLogExplainsWhatEveryCommandChanges(t *testing.T) {
+	t.Parallel()
 	for _, dialect := range []string{"redis-8.10", "valkey-9.1"} {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
@@ -249,7 +250,7 @@ func TestTheLogExplainsWhatEveryCommandChanges(t *testing.T) {
 			syntax, commands := generator{rng: w.rng}, 0
 			for _, name := range admin.Do("COMMAND", "LIST").Elems {
 				info := admin.Do("COMMAND", "INFO", name.Str).Elems[0]
-				times := amount.Count(10, 200)
+				times := amount.Count(10, 50)
 				switch {
 				case name.Str == "migrate":
 					continue
@@ -270,7 +271,7 @@ func TestTheLogExplainsWhatEveryCommandChanges(t *testing.T) {
 			}
 			require.Greater(t, commands, 200)
 			next := differential.Commands(t, 1, dialect != "redis-7.2")
-			for i := range amount.Count(600, 20000) {
+			for i := range amount.Count(600, 5000) {
 				if args := next(); mayRun(admin, args) {
 					w.run(args, true, i)
 				}

@@ -58,6 +58,7 @@ func waits(args []string, flags []string) bool {
 // many forms: with too few arguments, with nonsense, and by its syntax. The next reply must be the
 // one to an ECHO.
 func TestEveryCommandAnswersExactlyOnce(t *testing.T) {
+	t.Parallel()
 	for _, proto := range []string{"2", "3"} {
 		t.Run("RESP"+proto, func(t *testing.T) {
 			t.Parallel()

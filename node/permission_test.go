@@ -31,6 +31,7 @@ func rightsOf() []string {
 // Generated requests of every command go to both servers, for many users. Both servers refuse the
 // same requests for the same reasons.
 func TestPermissionsAreThoseOfRedis(t *testing.T) {
+	t.Parallel()
 	oracle := redistest.Start(t)
 	ours, theirs := redistest.Dial(t, start(t, nil)), redistest.Dial(t, oracle.Addr)
 	newer := oracle.Newer(ours)

@@ -95,6 +95,7 @@ func TestRandomCommandsAreAppendedAsByRedis(t *testing.T) {
 
 // The keys of each sequence are what its commands have made, whatever they were.
 func TestWhatRandomCommandsLeaveIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []struct {
 		oracle  *redistest.Server
 		options func(seed uint64) differential.Options

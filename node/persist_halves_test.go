@@ -257,6 +257,7 @@ var keepers = [][]string{
 // A unit is cut anywhere, by any end of a server. What the server keeps in its files and on a replica has all of the
 // unit or nothing. What others were told before is there.
 func TestNoHalfOfATransactionOutlivesItsServer(t *testing.T) {
+	t.Parallel()
 	for round := range *halvesCuts {
 		t.Run(strconv.Itoa(round), func(t *testing.T) {
 			t.Parallel()

@@ -99,6 +99,7 @@ func TestAChainHasOneHistory(t *testing.T) {
 
 // The replicas of a replica that is promoted go on with it, and so does the old master.
 func TestAPromotionInAChainNeedsNoFullSynchronization(t *testing.T) {
+	t.Parallel()
 	for name, other := range map[string]func(t *testing.T) member{
 		"ours": func(t *testing.T) member { return newNode(t, "c") }, "redis": redisNode, "valkey": valkeyNode,
 	} {

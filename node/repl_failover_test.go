@@ -14,6 +14,7 @@ import (
 
 // A master hands over to a replica that has everything. Nothing is lost, and nobody needs a full synchronization.
 func TestAFailoverHandsEverythingOver(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(t *testing.T) (from, to member){
 		"ours to ours":   func(t *testing.T) (from, to member) { return newNode(t, "a"), newNode(t, "b") },
 		"ours to redis":  func(t *testing.T) (from, to member) { return newNode(t, "a"), redisNode(t) },

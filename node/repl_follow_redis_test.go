@@ -206,6 +206,7 @@ func settle(c *redistest.Conn) {
 }
 
 func TestAReplicaHasTheDataOfItsMaster(t *testing.T) {
+	t.Parallel()
 	others := map[string][]string{"swapdb": {"--exec", "queue"}, "on-empty-db": {"--io-threads", "2", "--lab", "yes"}}
 	for name, startMaster := range masters() {
 		for _, how := range []string{"disabled", "on-empty-db", "swapdb"} {
@@ -230,6 +231,7 @@ func TestAReplicaHasTheDataOfItsMaster(t *testing.T) {
 
 // A cut link is made again and goes on where it was: nothing is sent twice, and nothing is left out.
 func TestACutLinkGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
 	for name, startMaster := range masters() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -250,6 +250,7 @@ func greet(c net.Conn, file string) {
 
 // An impostor costs a line in the log. The old keys stay, or go as the directive says. Clients are served.
 func TestAMasterThatSendsNonsenseIsLeft(t *testing.T) {
+	t.Parallel()
 	empty := "REDIS0011\xff\x00\x00\x00\x00\x00\x00\x00\x00"
 	mark := strings.Repeat("m", 40)
 	for name, test := range map[string]struct{ file, why string }{

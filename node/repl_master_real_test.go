@@ -103,6 +103,7 @@ func changeAll(c *redistest.Conn, seed uint64) {
 }
 
 func TestARealReplicaGetsTheSameData(t *testing.T) {
+	t.Parallel()
 	newer := func(t testing.TB, args ...string) *redistest.Server { return of7_2(t.(*testing.T), args...) }
 	for _, kind := range []struct {
 		name    string

@@ -62,6 +62,7 @@ func TestAReplicaGoesOnAfterARestart(t *testing.T) {
 // A master that starts again from its file begins a new history, which continues the old one: its replicas go on.
 // They hear of the keys that have expired meanwhile.
 func TestReplicasGoOnAfterARestartOfTheirMaster(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(t *testing.T) member{
 		"ours": func(t *testing.T) member { return newNode(t, "b") }, "redis": redisNode, "valkey": valkeyNode,
 	} {

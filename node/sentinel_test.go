@@ -21,6 +21,7 @@ func startSentinels(t *testing.T, sentinels string, args ...string) *nodes {
 
 // The replies and errors of a Sentinel are those that redis-sentinel 7.2.6 has written into the files.
 func TestASentinelRepliesAsRedisDoes(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob("testdata/sentinel/*.txt")
 	require.NoError(t, err)
 	for _, path := range paths {

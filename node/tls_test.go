@@ -107,6 +107,7 @@ func tunnel(t testing.TB, to string, config *tls.Config) (addr string) {
 // A tunnel does not keep the order of requests of different clients. So these are transcripts in which that
 // order does not matter.
 func TestTranscriptsHaveTheSameRepliesOverTLS(t *testing.T) {
+	t.Parallel()
 	for _, folder := range []string{"protocol", "string", "hash", "set", "zset", "stream", "script"} {
 		paths, err := filepath.Glob("testdata/transcripts/" + folder + "/*.txt")
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestTranscript(t *testing.T) {
+	t.Parallel()
 	transcript.Dir(t, "testdata/transcripts", *node.Update, start)
 }
 
