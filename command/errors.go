@@ -69,7 +69,7 @@ func (t *Table) unknownCommand(s *Session, args [][]byte) error {
 }
 
 // errUnknownCommand names the command and its first arguments, up to 128 bytes each
-// (server.c: commandCheckExistence). Many clients can find their master by Sentinel, so that error goes on
+// (server.c: commandCheckExistence). Many clients can find their master by Sentinel, so that error continues
 // to say what this server offers instead.
 func errUnknownCommand(args [][]byte) error {
 	var shown strings.Builder

@@ -256,7 +256,7 @@ func (ex *Executor) Abandon() *Session {
 		s.Hold, ex.retrying = Blocked, nil
 	}
 	ex.running, ex.executing, ex.messages.behind, ex.Tracking.pending = nil, false, nil, nil
-	if run := &ex.Scripts.run; run.on || !run.busy { // otherwise a slow script goes on
+	if run := &ex.Scripts.run; run.on || !run.busy { // otherwise a slow script continues
 		ex.Depth, *run, ex.interrupted = 0, scriptRun{}, nil
 		ex.Propagation.abandon()
 	}

@@ -147,7 +147,7 @@ func (c *Call) propagateMessage() {
 	}
 }
 
-// Selected is the database in which the stream of replicas goes on. whole is false inside of a transaction that has
+// Selected is the database in which the stream of replicas continues. whole is false inside of a transaction that has
 // changed something: then the keys are not those of any place in the stream.
 func (p *Propagation) Selected() (db int, whole bool) {
 	return max(p.replicas.db, 0), p.replicas.ops == 0

@@ -60,7 +60,7 @@ type Hold uint8
 
 // Postponed: CLIENT PAUSE keeps the command from running. It runs when the client is released.
 // Blocked: the command has run, and its reply comes later.
-// Stopped: only the server knows when it goes on with this client, if ever.
+// Stopped: only the server knows when it continues with this client, if ever.
 const (
 	NotHeld Hold = iota
 	Postponed

@@ -23,7 +23,7 @@ const (
 	SlotNode      SlotStep = "NODE"      // MOVED to the new node
 )
 
-// MoveSlot moves the slot of a key up to a step. The next call goes on from there.
+// MoveSlot moves the slot of a key up to a step. The next call continues from there.
 func (m Masters) MoveSlot(key string, to *Server, until SlotStep) {
 	t := m[0].t
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// Somebody has put a FIFO in the place of the file. Nobody writes into it, and the server goes on.
+// Somebody has put a FIFO in the place of the file. Nobody writes into it, and the server continues.
 func TestAnACLFileThatIsNoFileStopsNobody(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "users.acl")
 	require.NoError(t, os.WriteFile(file, []byte("user alice on nopass +@all ~*\n"), 0o600))

@@ -68,7 +68,7 @@ func disturb(t *testing.T, admin *redistest.Conn, done <-chan struct{}) {
 }
 
 // keepCounting sends pipelines of INCR with large replies between them. It connects again after
-// each kill, and goes on until at least one client was killed.
+// each kill, and continues until at least one client was killed.
 func keepCounting(t *testing.T, addr string, id int, killed *atomic.Int64) {
 	rng := rand.New(rand.NewPCG(7, uint64(id)))
 	key := fmt.Sprint("n", id)

@@ -68,7 +68,7 @@ func countPanics(t *testing.T, panics *atomic.Int64) func(byte, string, ...any) 
 }
 
 // The lab acts while scripts run on. Each verb is answered or refused, and the script's connection
-// is treated like any other. The test goes on until the server has refused a verb.
+// is treated like any other. The test continues until the server has refused a verb.
 func TestNothingOfTheLabBreaksTheServerWhileScriptsRun(t *testing.T) {
 	t.Parallel()
 	var panics atomic.Int64

@@ -86,7 +86,7 @@ func TestWithAlwaysAFailureEndsTheServerBeforeTheReply(t *testing.T) {
 	}
 }
 
-// A rewrite makes the file whole again. Here it waits until cron goes on.
+// A rewrite makes the file whole again. Here it waits until cron continues.
 func TestAfterAFailedFsyncEverythingButWritingGoesOn(t *testing.T) {
 	t.Parallel()
 	o := startOnSim(t, "everysec")

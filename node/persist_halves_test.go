@@ -339,7 +339,7 @@ func TestABlockedClientGetsNothingOfAScriptThatIsCut(t *testing.T) {
 	require.Zero(t, born(t, dir, appending()...).dial().Do("DBSIZE").Int)
 }
 
-// FLUSHALL saves the empty keyspace, but not in the middle of a script that goes on.
+// FLUSHALL saves the empty keyspace, but not in the middle of a script that continues.
 func TestAFlushInsideOfAScriptSavesWhenThatHasEnded(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"--save", "3600 1", "--busy-reply-threshold", "1"}

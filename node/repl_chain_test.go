@@ -151,7 +151,7 @@ func TestAReplicaWithOtherDataSynchronizesItsReplicas(t *testing.T) {
 	}
 }
 
-// A master that becomes a replica keeps its replicas, if the new master goes on with its history.
+// A master that becomes a replica keeps its replicas, if the new master continues with its history.
 func TestReplicasStayWhenTheirMasterBecomesAReplica(t *testing.T) {
 	t.Parallel()
 	first, second, third := newNode(t, "a"), newNode(t, "b"), newNode(t, "c")
@@ -203,7 +203,7 @@ func TestACircleOfReplicasIsRefused(t *testing.T) {
 			})
 			require.Equal(t, "down", first.info("master_link_status"))
 
-			// One of them becomes a master, and the other one goes on with it.
+			// One of them becomes a master, and the other one continues with it.
 			require.Equal(t, "OK", second.conn.Do("REPLICAOF", "NO", "ONE").Str)
 			second.conn.Do("SET", "k", "v")
 			requireOneHistory(t, second, first)

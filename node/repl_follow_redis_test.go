@@ -229,7 +229,7 @@ func TestAReplicaHasTheDataOfItsMaster(t *testing.T) {
 	}
 }
 
-// A cut link is made again and goes on where it was: nothing is sent twice, and nothing is left out.
+// A cut link is made again and continues where it was: nothing is sent twice, and nothing is left out.
 func TestACutLinkGoesOnWhereItWas(t *testing.T) {
 	t.Parallel()
 	for name, startMaster := range masters() {

@@ -25,7 +25,7 @@ import (
 //
 // These come on top of a state:
 //
-//	full          the socket takes no more: replyHandler goes on writing
+//	full          the socket takes no more: replyHandler continues to write
 //	barred        Conn.Bar: output behind the barrier is not written yet
 //	protected     its script runs while others are served: neither read nor written
 //	muted         neither read nor written, and nothing of it is executed

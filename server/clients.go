@@ -151,7 +151,7 @@ func (c *Client) events(loop *reactor.Loop) string {
 		return ""
 	}
 	watched, events := loop.Watched(c.FD), ""
-	if watched&(reactor.Readable|reactor.HangUp) != 0 { // Redis goes on reading a client that waits
+	if watched&(reactor.Readable|reactor.HangUp) != 0 { // Redis continues to read a client that waits
 		events = "r"
 	}
 	if watched&reactor.Writable != 0 {

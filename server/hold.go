@@ -11,7 +11,7 @@ import (
 
 // A client waits because of CLIENT PAUSE or because its command blocks. A waiting client is not read
 // from: what it sends stays in the kernel, until TCP's window closes. Its hang-up is watched for, so
-// that nothing is done for a client that has gone. Redis goes on reading a blocked client and sees
+// that nothing is done for a client that has gone. Redis continues to read a blocked client and sees
 // the end of its input that way (blocked.c; networking.c: readQueryFromClient).
 
 // hold stops executing c (blocked.c: blockClient): its last command has set Session.Hold.
@@ -93,7 +93,7 @@ func (s *Server) hungUp(c *Client) {
 	s.Leave(c)
 }
 
-// Release ends the wait of c. The pass goes on with what c had sent before.
+// Release ends the wait of c. The pass continues with what c had sent before.
 func (s *Server) Release(c *Client) {
 	c.Active = s.Now
 	s.StopHolding(c)

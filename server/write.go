@@ -87,7 +87,7 @@ func (s *Server) wrote(c *Client) {
 	s.grown(c)
 }
 
-// replyHandler goes on writing when the socket of a client with much output has room
+// replyHandler continues to write when the socket of a client with much output has room
 // (networking.c: sendReplyToClient).
 func (s *Server) replyHandler(c *Client) {
 	if c.Protected || s.Fatal != nil {

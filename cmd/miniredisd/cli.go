@@ -115,8 +115,8 @@ func (c *cli) at(at string, secure *bool) error {
 	return nil
 }
 
-// talk sends the command, and prints the reply. As redis-cli does, it goes on if the server refuses the password or the
-// database.
+// talk sends the command, and prints the reply. As redis-cli does, it continues if the server refuses the password or
+// the database.
 func (c *cli) talk(to *respclient.Conn, out, errs io.Writer) error {
 	auth := []string{"AUTH", c.user, c.password}
 	if c.user == "" {

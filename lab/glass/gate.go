@@ -61,13 +61,13 @@ type Stop struct {
 	Snapshot *Snapshot
 }
 
-// WhySlow is the reason for a point of slow motion: the thread goes on by itself.
+// WhySlow is the reason for a point of slow motion: the thread continues by itself.
 const WhySlow = "slow"
 
 // Pause makes the server stop at its next point. A server that sleeps stops when something arrives.
 func (v *View) Pause() { v.arm(OneEvent, 1, true) }
 
-// Next goes on until the n-th of a unit. A server that runs stops there too.
+// Next continues until the n-th of a unit. A server that runs stops there too.
 func (v *View) Next(unit Unit, n int) { v.arm(unit, max(n, 1), false) }
 
 func (v *View) arm(unit Unit, n int, pause bool) {
@@ -293,7 +293,7 @@ func phaseOf(p trace.Point) byte {
 	return 0 // to lend and to join belong to reading and to writing, and a second look to the phase around it
 }
 
-// stand makes the snapshot and waits: until somebody goes on, or for at most d. While somebody watches, a
+// stand makes the snapshot and waits: until somebody continues, or for at most d. While somebody watches, a
 // stop has no limit. The caller holds mu, and turn.
 func (v *View) stand(e *trace.Event, whole bool, part func() trace.Client, d time.Duration) {
 	g := &v.gate

@@ -48,7 +48,7 @@ func (v *View) Recording() *Recording {
 	return &Recording{v.tape.last.Hello, slices.Clone(v.tape.last.Lines)}
 }
 
-// add appends an event and reports whether the recording goes on. Its time counts from born.
+// add appends an event and reports whether the recording continues. Its time counts from born.
 func (t *tape) add(e trace.Event, born int64) bool {
 	if e.Point == trace.Woke {
 		if t.passes == 0 {

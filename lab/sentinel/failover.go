@@ -160,7 +160,7 @@ func (s *Sentinel) sendNoOne(m *Instance) {
 	s.enter(m, WaitPromotion)
 }
 
-// wasPromoted goes on once INFO of the new master says so.
+// wasPromoted continues once INFO of the new master says so.
 func (s *Sentinel) wasPromoted(in *Instance) {
 	m := in.of
 	m.ConfigEpoch = m.epoch

@@ -147,7 +147,7 @@ func (v *State) Part() server.Part {
 	}
 }
 
-// stood keeps the time of a stop out of the clocks. With LAB STEP CLOCK RUN the lab's clock goes on.
+// stood keeps the time of a stop out of the clocks. With LAB STEP CLOCK RUN the lab's clock continues.
 func (v *State) stood(ns int64, still bool) {
 	v.Ex.Clock.Stand(ns)
 	if clock := v.lab.Clock; !still && !clock.Frozen && !clock.Held {

@@ -191,7 +191,7 @@ func (l *State) catchUp() {
 	if at, ok := l.NextDeadline(); !ok || at > now {
 		return
 	}
-	line := *clock // the clock as it goes on while this one stops at deadlines
+	line := *clock // the clock as it continues while this one stops at deadlines
 	clock.Set(l.Ex.Now.Mono, min(l.seen, now))
 	clock.Held = true
 	l.step(now)

@@ -24,7 +24,7 @@ import (
 //	KEYS         the old owner     MIGRATE of all keys               ASK for all keys
 //	NODE         both              CLUSTER SETSLOT NODE              MOVED to the new one
 //
-// The next MOVE goes on where the last one has stopped.
+// The next MOVE continues where the last one has stopped.
 
 func clusterRows() []command.Row {
 	const syntax = "STALE node:integer [OFF] | MOVE slot:integer TO node:integer " +

@@ -98,7 +98,7 @@ func (l *State) diskFail(c *command.Call, args [][]byte) error {
 }
 
 // diskSlow makes operations take longer by the lab's clock. While the loop waits for one, it stands still, and the
-// clock moves on. The fsync of everysec ends later, and the loop goes on.
+// clock moves on. The fsync of everysec ends later, and the loop continues.
 func (l *State) diskSlow(c *command.Call, args [][]byte) error {
 	on := disk.Op(labVerb(args[0]))
 	if on != disk.OpWrite && on != disk.OpFsync {

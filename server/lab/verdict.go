@@ -10,7 +10,7 @@ import (
 )
 
 // LAB VERDICT asks all masters for their logs, as LAB ALL LOG EXPORT does, but no text is made of them. A
-// goroutine of its own judges them, because the search for a legal order may take a second. The loop goes on
+// goroutine of its own judges them, because the search for a legal order may take a second. The loop continues
 // meanwhile.
 //
 //	by: LAB VERDICT      home                  masters           a goroutine

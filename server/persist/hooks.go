@@ -29,7 +29,7 @@ func (h *Hooks) end() {
 // plainHistory has those of a server that has none.
 type HistoryHooks struct {
 	Place   func() *rdb.Replication                  // of the keys in the history; nil for none
-	Restore func(from rdb.Replication) (goesOn bool) // goes on from the place that a file names, at the start
+	Restore func(from rdb.Replication) (goesOn bool) // continues from the place that a file names, at the start
 	Offset  func() int64                             // bytes of the history
 	Fsynced func()                                   // more is on the disk, or nothing more will be
 

@@ -184,7 +184,7 @@ func (e *Stopping) Cancel() {
 }
 
 // finish saves what has to be saved and stops the loop (server.c: finishShutdown). If the data cannot be saved, the
-// server goes on, unless force.
+// server continues, unless force.
 func (e *Stopping) finish(how shutdownWords) bool {
 	s := e.s
 	e.p.History.LogLag()

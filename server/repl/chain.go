@@ -48,7 +48,7 @@ func (r *replicas) adopt(at follow.Position) {
 	r.startTimer()
 }
 
-// goOnAs notes that the master goes on with the history, and how it is called from here on (replication.c:
+// goOnAs notes that the master continues with the history, and how it is called from here on (replication.c:
 // slaveTryPartialResynchronization).
 func (r *replicas) goOnAs(id string) {
 	if id != r.Stream.ID {
@@ -132,7 +132,7 @@ func (r *replicas) place() *rdb.Replication {
 	return &rdb.Replication{ID: st.ID, Offset: st.Offset, DB: db}
 }
 
-// restore takes the place of the keys of a file that was loaded at the start. A replica goes on from there. A master
+// restore takes the place of the keys of a file that was loaded at the start. A replica continues from there. A master
 // begins a new history with it, so its replicas can go on (server.c: loadDataFromDisk).
 func (r *replicas) restore(from rdb.Replication) (goesOn bool) {
 	if from.ID == "" {

@@ -156,7 +156,7 @@ func (f *following) isSelf(host string, port int) bool {
 	})
 }
 
-// connected goes on once there is a connection.
+// connected continues once there is a connection.
 func (f *following) connected(l *link) {
 	l.ready = false
 	f.s.Loop.Unwatch(l.FD, reactor.Writable)
@@ -251,7 +251,7 @@ func (f *following) fail(level byte, why string) {
 	}
 }
 
-// hangUp ends the link. The next one goes on where this one has ended.
+// hangUp ends the link. The next one continues where this one has ended.
 func (f *following) hangUp() {
 	l := f.Link
 	f.Link = nil

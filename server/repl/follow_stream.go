@@ -56,7 +56,7 @@ func (f *following) Drain() {
 }
 
 // mustWait reports whether nothing of the master may be executed: a file is loaded, a pause holds writes back, or the
-// link has been closed in this pass. The handshake goes on: the one of FAILOVER ends the pause.
+// link has been closed in this pass. The handshake continues: the one of FAILOVER ends the pause.
 func (f *following) mustWait() bool {
 	if f.IsUp() && f.Link.Client.Closed {
 		return true // its transaction is forgotten, and the next link gets all of it again

@@ -21,7 +21,7 @@ import (
 //	on-empty-db   socket ──> loader ──> keyspace, if that is empty
 //	swapdb        socket ──> loader ──> other databases, which take the place of the old ones at the end
 //
-// Nothing waits for bytes or for the disk's end of a file: the loader goes on with each piece.
+// Nothing waits for bytes or for the disk's end of a file: the loader continues with each piece.
 type syncing struct {
 	at     follow.Position // of the stream after the file
 	Begun  bool            // the master has said where the file ends

@@ -55,7 +55,7 @@ func (l *link) endTurn(needs reactor.Mask, over bool, err error) {
 	}
 }
 
-// shakeOn goes on with the handshake, if the goroutine has no turn.
+// shakeOn continues with the handshake, if the goroutine has no turn.
 func (f *following) shakeOn(l *link) {
 	sh := l.Shaking
 	switch {

@@ -173,7 +173,7 @@ func (a *answer) fromSentinel(c sentinel.Call, other *State) {
 	other.flush()
 }
 
-// heard takes the answer to a call, and goes on once all have come.
+// heard takes the answer to a call, and continues once all have come.
 func (st *State) heard(c sentinel.Call, a *answer) {
 	st.open--
 	switch {
