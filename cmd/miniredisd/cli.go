@@ -104,11 +104,7 @@ func (c *cli) at(at string, secure *bool) error {
 	if err != nil {
 		return err
 	}
-	user := u.User.Username()
-	password, both := u.User.Password()
-	if !both { // redis-cli takes it for the password
-		user, password = "", user
-	}
+	user, password := loginOf(u)
 	c.host, c.port, *secure = to.host, to.port, *secure || to.tls != nil
 	c.user, c.password = cmp.Or(user, c.user), cmp.Or(password, c.password)
 	c.db = strings.TrimPrefix(u.Path, "/")

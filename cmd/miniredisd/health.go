@@ -82,6 +82,16 @@ func targetOf(at string) (target, *url.URL, error) {
 	return to, u, nil
 }
 
+// loginOf returns the user and the password in a URL. A single word is the password, as for redis-cli.
+func loginOf(u *url.URL) (user, password string) {
+	user = u.User.Username()
+	password, both := u.User.Password()
+	if !both {
+		return "", user
+	}
+	return user, password
+}
+
 // dial connects. healthLimit is the deadline of the connection.
 func (to target) dial() (net.Conn, error) {
 	conn, err := net.DialTimeout("tcp", net.JoinHostPort(to.host, to.port), healthLimit)

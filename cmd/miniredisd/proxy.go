@@ -30,7 +30,8 @@ import (
 const proxyUsage = `Clients of --port talk to the upstream. A client that sends LAB talks to the proxy:
 LAB FAULT makes requests go wrong, LAB LOG WATCH and LAB VERDICT judge locks, and LAB HELP lists what there is.
 
-  --upstream HOST:PORT   a server that speaks RESP; again for each further one
+  --upstream HOST:PORT   a server that speaks RESP; again for each further one. Here and below a URL will do as well,
+                         redis://[[USER:]PASSWORD@]HOST[:PORT]; rediss:// is --upstream-tls yes, and the rest --auth
   --upstream-sentinel HOST:PORT  a Sentinel; each server and each Sentinel that it names gets a port, too
   --server COMMAND       in place of --upstream: starts the server, such as 'redis-server --port {port} --save ""', and
                          ends with it; LAB CRASH kills it and starts it again. No shell runs COMMAND. {dir} is a new
@@ -92,7 +93,7 @@ func (o *proxyOptions) define(flags *flag.FlagSet) {
 	flags.Var(&o.commands, "server", "")
 	flags.IntVar(&o.Port, "port", 7777, "")
 	flags.IntVar(&o.ClockKeys, "clock-keys", 10000, "")
-	flags.StringVar(&o.auth, "auth", os.Getenv("REDISCLI_AUTH"), "")
+	flags.StringVar(&o.auth, "auth", "", "")
 	flags.StringVar(&o.labAt, "lab-http", "", "")
 	flags.StringVar(&o.access.Token, "lab-token", "", "")
 	o.secure.define(flags)
@@ -101,14 +102,18 @@ func (o *proxyOptions) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.Bind, "bind", "127.0.0.1", "")
 }
 
+// logsIn sets how the proxy itself logs in: [NAME:]PASSWORD, or "" for not at all.
+func (o *proxyOptions) logsIn(auth string) {
+	if name, password, both := strings.Cut(auth, ":"); both {
+		o.Auth = []string{name, password}
+	} else if auth != "" {
+		o.Auth = []string{auth}
+	}
+}
+
 // check completes the configuration. The error says which option is wrong.
 func (o *proxyOptions) check(rest []string) error {
 	o.Free = o.order == "free"
-	if name, password, both := strings.Cut(o.auth, ":"); both {
-		o.Auth = []string{name, password}
-	} else if o.auth != "" {
-		o.Auth = []string{o.auth}
-	}
 	ways := 0
 	for _, all := range []upstreams{o.upstreams, o.sentinels, o.nodes, o.commands} {
 		if len(all) > 0 {
@@ -121,6 +126,12 @@ func (o *proxyOptions) check(rest []string) error {
 		o.Behind = proxy.Sentinel
 	case len(o.nodes) > 0:
 		o.Behind = proxy.Cluster
+	}
+	if err := o.readURLs(); err != nil {
+		return err
+	}
+	if o.Auth == nil {
+		o.logsIn(cmp.Or(o.auth, os.Getenv("REDISCLI_AUTH")))
 	}
 	var failed [2]error
 	o.TLS, failed[0] = o.secure.clients()
