@@ -36,6 +36,7 @@ type due struct {
 	reply  []byte                    // made here, or what has come so far of the upstream's
 	passed int                       // how much of the upstream's reply the client got
 	learn  func(reply []byte) []byte // makes the client's reply of the upstream's, nil if none does
+	hears  func(reply []byte)        // is told the upstream's reply, nil if nobody asks for it
 	ends   ending                    // for a connection that ends here: how
 	cuts   bool
 
@@ -123,9 +124,9 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 	if l.isWatching() && c.queues(args) {
 		c.inside = append(c.inside, l.queue(c, args))
 	}
-	if c.track(args) {
-		c.raw = true
-	}
+	db := c.db
+	raw, hears := c.track(args)
+	c.raw = raw || c.raw
 	c.renamed()
 	if c.granted {
 		c.up.turn.sent(c, l.mayBlock(args))
@@ -134,9 +135,11 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 		c.names.asks(args)
 	}
 	if r == nil {
+		c.expects(hears)
 		return resp.AppendRequest(nil, args...), true
 	}
-	d := &due{number: c.asked, rule: r, entry: l.entry(c, r.Name, args, key), past: c.under != nil}
+	d := &due{number: c.asked, rule: r, hears: hears, entry: l.entry(c, r.Name, args, key), past: c.under != nil}
+	d.entry.DB = db
 	c.due = append(c.due, d)
 	c.last = isLast(r.Action)
 	switch r.Action {
@@ -151,6 +154,7 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 	}
 	c.replies.later()
 	d.entry.Outcome = lab.NotExecuted
+	d.refused()
 	if r.Action == lab.Error {
 		d.entry.Reply, d.entry.Kind = lab.Reply(d.reply), lab.Kind(d.reply)
 	}
@@ -253,8 +257,11 @@ func (c *pair) passPart(d *due, out, piece []byte) []byte {
 	if len(d.reply)+len(piece) <= longestReply {
 		d.reply = append(d.reply, piece...)
 	}
-	if d.rule == nil {
+	switch {
+	case d.learn != nil:
 		return out
+	case d.rule == nil:
+		return append(out, piece...)
 	}
 	switch d.rule.Action {
 	case lab.Cut:
@@ -270,9 +277,14 @@ func (c *pair) passPart(d *due, out, piece []byte) []byte {
 
 // replied ends a reply that is due: it logs the request, and does what its rule says.
 func (c *pair) replied(d *due, out []byte) []byte {
+	if d.hears != nil {
+		d.hears(d.reply)
+	}
 	if d.rule == nil {
-		c.finished(d)
-		return append(out, d.learn(d.reply)...)
+		if c.finished(d); d.learn != nil {
+			out = append(out, d.learn(d.reply)...)
+		}
+		return out
 	}
 	d.entry.Outcome = lab.OutcomeOf(d.rule, d.reply, true)
 	d.entry.Reply, d.entry.Kind = lab.Reply(d.reply), lab.Kind(d.reply)

@@ -156,7 +156,9 @@ func (l *labState) sightOf(keys []keyAt, got []resp.Value) (*sight, error) {
 	i, db := 0, -1
 	for _, k := range keys {
 		if k.db != db {
-			db = k.db
+			if db = k.db; got[i].Kind == '-' {
+				return nil, refusal(got[i].Str)
+			}
 			i++
 		}
 		if l.p.cfg.Behind == Cluster {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/internal/ascii"
@@ -17,13 +16,12 @@ type session struct {
 	id      int64 // from 1, in the order in which clients come; the upstream has numbers of its own
 	name    string
 	proto   int
-	db      int
 	control bool // it has sent LAB
 
 	multi  bool
 	queued []lab.Call // by MULTI, while there are rules
 	inside []inside   // by MULTI, while the log watches keys
-	outer  int        // db before MULTI
+	database
 
 	asked, answered int64 // how many requests and replies have gone past
 
@@ -35,17 +33,20 @@ type session struct {
 // longestName is the longest name of a command that track knows.
 const longestName = 16
 
-// track takes note of a request that goes past.
-func (s *session) track(args [][]byte) (raw bool) {
+// track takes note of a request that goes past. hears is for its reply, nil if that says nothing more.
+func (s *session) track(args [][]byte) (raw bool, hears func(reply []byte)) {
 	s.asked++
+	if s.queues(args) {
+		s.commands++
+	}
 	if len(args[0]) > longestName {
-		return false
+		return false, nil
 	}
 	var name [longestName]byte
 	switch string(ascii.AppendLower(name[:0], args[0])) {
 	case "psync", "sync":
 		s.unpaired = true
-		return true
+		return true, nil
 	case "subscribe", "psubscribe", "ssubscribe", "unsubscribe", "punsubscribe", "sunsubscribe", "monitor":
 		s.unpaired = true
 	case "client":
@@ -56,19 +57,18 @@ func (s *session) track(args [][]byte) (raw bool) {
 	case "hello":
 		s.hello(args[1:])
 	case "select":
-		if len(args) == 2 {
-			s.db, _ = strconv.Atoi(string(args[1]))
-		}
+		return false, s.selects(args)
 	case "multi":
-		s.multi, s.outer = true, s.db
+		s.beginsMulti()
 	case "exec":
-		s.multi, s.queued, s.inside = false, nil, nil
+		return false, s.executes()
 	case "discard":
-		s.multi, s.queued, s.inside, s.db = false, nil, nil, s.outer
+		s.discards()
 	case "reset":
-		s.multi, s.queued, s.inside, s.name, s.proto, s.db = false, nil, nil, "", 2, 0
+		s.endsMulti()
+		s.name, s.proto, s.database = "", 2, database{}
 	}
-	return false
+	return false, nil
 }
 
 func (s *session) hello(args [][]byte) {

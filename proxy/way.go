@@ -207,7 +207,9 @@ func (w *way) passBatch(buf []byte, b *resp.Batch, n int) []byte {
 		c.passesBy(b.Args(i))
 		c.names.asks(b.Args(i))
 		c.up.lab.hears(b.Args(i))
-		c.raw = c.track(b.Args(i)) || c.raw
+		raw, hears := c.track(b.Args(i))
+		c.raw = raw || c.raw
+		c.expects(hears)
 		c.renamed()
 	}
 	if gone == b.Len() {
