@@ -114,9 +114,14 @@ func (k *crash) refused(u *underway, err error) {
 // kills ends all clients and the process. Without DOWN the turn is over when the server answers again.
 func (k *crash) kills(u *underway) {
 	l, up := k.l, k.c.up
+	asker, d := k.c, k.d
+	if k.c.relayed != nil {
+		asker, d = k.c.relayed.c, k.c.relayed.d
+	}
 	for c := range up.pairs {
-		if c == k.c {
-			c.orphan = true // its reply comes over a connection that has lost its server
+		if c == asker { // its reply comes over a connection that has lost its server, and ends it
+			c.orphan, c.asking = true, true
+			d.cuts, d.ends = true, drained
 			c.replies.rewatch()
 		} else {
 			c.end(reset)
@@ -249,7 +254,6 @@ func (k *crash) replies(err error) {
 		return
 	}
 	k.c.asking = false
-	k.d.cuts, k.d.ends = true, drained
 	if err != nil {
 		k.l.fail(k.c, k.d, "crash", "%v", err)
 	} else {

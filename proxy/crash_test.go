@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,16 @@ func TestACrashResetsClientsAndLosesWhatTheServerHasNotWritten(t *testing.T) {
 	lab = r.client()
 	require.Equal(t, "(nil)", lab.do("GET lock:o"))
 	require.Contains(t, lab.logText(), "|crash|||0|executed|\n", "all keys were lost")
+}
+
+func TestACrashOfAllServersRepliesToItsSender(t *testing.T) {
+	for _, how := range []string{"ALL", "MASTER 1"} {
+		_, lab := owner(t, forgetful)
+		require.Equal(t, "+OK", lab.do("SET lock:o alice"))
+		require.Contains(t, lab.do("LAB "+how+" CRASH LOSE ALL"), "+OK")
+		_, err := lab.Read()
+		require.ErrorIs(t, err, io.EOF, "LAB CRASH ends its own connection, too")
+	}
 }
 
 func TestACrashThatLosesNothingKeepsKeysDeadlinesAndFunctions(t *testing.T) {

@@ -43,6 +43,7 @@ type pair struct {
 	stalled bool               // its next request waits until the client has taken the replies
 	muted   bool               // nothing gets through to the client, or from it
 	tell    func(reply []byte) // gets the reply of LAB that came over no connection: see relay.go
+	relayed *relayed           // the LAB ALL or LAB MASTER that this is a part of, nil for none
 	dying   bool               // the client is gone, and the reply to its request is awaited
 	orphan  bool               // the upstream is gone, and the client gets one more reply to LAB
 }

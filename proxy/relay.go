@@ -52,9 +52,21 @@ func (p *Proxy) ask(ctx context.Context, n, proto int, args []string) (resp.Valu
 	}
 }
 
+// relayed is a LAB ALL or LAB MASTER, and the connection that it has come over.
+type relayed struct {
+	c *pair
+	d *due
+}
+
 // send executes LAB without a connection, and calls tell with the reply.
 func (l *labState) send(args [][]byte, proto int, tell func(reply []byte)) *pair {
-	c := &pair{p: l.p, up: l.turn.u, ended: true, tell: tell, session: session{proto: proto, control: true}}
+	return l.sendFor(nil, args, proto, tell)
+}
+
+// sendFor is send for a part of LAB ALL or LAB MASTER.
+func (l *labState) sendFor(whole *relayed, args [][]byte, proto int, tell func(reply []byte)) *pair {
+	c := &pair{p: l.p, up: l.turn.u, ended: true, tell: tell, relayed: whole,
+		session: session{proto: proto, control: true}}
 	c.requests.c, c.replies.c = c, c
 	l.execute(c, args)
 	return c
@@ -101,7 +113,7 @@ func (l *labState) relay(
 	}
 	replies, missing := make([][]byte, len(to)), len(to)
 	for i, u := range to {
-		u.lab.send(args, c.proto, func(reply []byte) {
+		u.lab.sendFor(&relayed{c, d}, args, c.proto, func(reply []byte) {
 			replies[i] = reply
 			if missing--; missing == 0 {
 				l.answer(c, d, func(w *resp.Writer) { write(w, replies) })
