@@ -40,6 +40,7 @@ LAB FAULT makes requests go wrong, LAB LOG WATCH and LAB VERDICT judge locks, an
   --upstream-cluster HOST:PORT   a node of a cluster; each other node gets a port, too
   --announce HOST        what replies that name nodes say instead of their hosts (where the client has connected)
   --port N               the port of the first upstream; the next ones count up (7777). 0 takes free ports
+  --port-file FILE       have the ports there while it serves, one on a line
   --bind ADDRESS         listen on this address (127.0.0.1)
   --order ORDER          exact: the upstream has one request at a time (exact); free: it may have many
   --auth [NAME:]PASSWORD how the proxy itself logs in, for LAB LOG WATCH; else REDISCLI_AUTH
@@ -78,6 +79,7 @@ type proxyOptions struct {
 	upstreams, sentinels, nodes, commands upstreams
 
 	auth, order string
+	portFile    string
 	secure      proxyTLS
 	labAt       string
 	access      labhttp.Access
@@ -92,6 +94,7 @@ func (o *proxyOptions) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.Config.Announce, "announce", "", "")
 	flags.Var(&o.commands, "server", "")
 	flags.IntVar(&o.Port, "port", 7777, "")
+	flags.StringVar(&o.portFile, "port-file", "", "")
 	flags.IntVar(&o.ClockKeys, "clock-keys", 10000, "")
 	flags.StringVar(&o.auth, "auth", "", "")
 	flags.StringVar(&o.labAt, "lab-http", "", "")
@@ -212,6 +215,12 @@ func (o *proxyOptions) serve(log *rlog.Logger) error {
 		<-signals
 		p.Stop()
 	}()
+	if o.portFile != "" {
+		defer os.Remove(o.portFile)
+		if err := writeWhole(o.portFile, lines(p.Ports())); err != nil {
+			return fmt.Errorf("writing the port file: %w", err)
+		}
+	}
 	p.Announce()
 	if o.web != nil {
 		defer serveHTTP(o.web, o.access.Guard(labhttp.Handler(len(o.Upstreams), p.Ask)), log)()
@@ -222,6 +231,15 @@ func (o *proxyOptions) serve(log *rlog.Logger) error {
 		p.Dedicated()
 	}
 	return p.Run()
+}
+
+// lines has each port on a line.
+func lines(ports []int) string {
+	var b strings.Builder
+	for _, port := range ports {
+		fmt.Fprintln(&b, port)
+	}
+	return b.String()
 }
 
 // startServers starts a server for each command. The log has what they print.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -19,12 +20,13 @@ import (
 func TestAProxyServesUntilASignalEndsIt(t *testing.T) {
 	server := start(t, "miniredisd", "", "--port", "0", "--save", "")
 	upstream := fmt.Sprintf("127.0.0.1:%d", server.port())
-	p := start(t, "miniredisd", "", "proxy", "--port", "0", "--upstream", upstream)
-	line := p.waitFor("leads to " + upstream)
-	var port int
-	_, err := fmt.Sscanf(line[strings.Index(line, "port "):], "port %d", &port)
+	file := filepath.Join(t.TempDir(), "ports")
+	p := start(t, "miniredisd", "", "proxy", "--port", "0", "--port-file", file, "--upstream", "127.0.0.1:1",
+		"--upstream", upstream)
+	p.waitFor("leads to 127.0.0.1:1") // the file has all ports by then
+	ports, err := os.ReadFile(file)
 	require.NoError(t, err)
-	c, err := respclient.Dial(fmt.Sprintf("127.0.0.1:%d", port))
+	c, err := respclient.Dial("127.0.0.1:" + strings.Fields(string(ports))[1])
 	require.NoError(t, err)
 	defer c.Close()
 	v, err := c.Do("ECHO", "hello")
@@ -32,6 +34,7 @@ func TestAProxyServesUntilASignalEndsIt(t *testing.T) {
 	require.Equal(t, "hello", v.Str)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, 0, p.exit())
+	require.NoFileExists(t, file)
 }
 
 func TestAProxyAnswersLabOverHTTPAndSpeaksTLS(t *testing.T) {
@@ -58,17 +61,18 @@ func TestAProxyRefusesWrongArguments(t *testing.T) {
 		"--upstream a:1 --server x":    "exclude each other",
 		"--server redis-server":        "'redis-server' lacks {port}",
 		"--port 0 --server /no/{port}": "the server cannot be started",
-		"--upstream a:1 --order no":    "--order expects exact or free, not 'no'",
-		"--upstream":                   "flag needs an argument",
-		"--upstraem a:1":               "Did you mean --upstream?",
-		"--upstream a:1 b:1":           "'b:1' is no option",
-		"--port 65535 --upstream a:1 --upstream b:1": "2 ports from --port 65535 on",
-		"--upstream 127.0.0.1":                       "'127.0.0.1' is no address",
-		"--upstream a:1 --upstream-cluster b:1":      "exclude each other",
-		"--upstream-cluster 127.0.0.1:1":             "does not say which nodes there are",
-		"--upstream-cluster a:1 --upstream-tls yes":  "--upstream-tls needs --upstream",
-		"--sentinel-name m --upstream a:1":           "--sentinel-name needs --upstream-sentinel",
-		"--announce h --upstream a:1":                "--announce needs --upstream-sentinel",
+		"--port 0 --port-file /no/file --upstream 127.0.0.1:1": "writing the port file",
+		"--upstream a:1 --order no":                            "--order expects exact or free, not 'no'",
+		"--upstream":                                           "flag needs an argument",
+		"--upstraem a:1":                                       "Did you mean --upstream?",
+		"--upstream a:1 b:1":                                   "'b:1' is no option",
+		"--port 65535 --upstream a:1 --upstream b:1":           "2 ports from --port 65535 on",
+		"--upstream 127.0.0.1":                                 "'127.0.0.1' is no address",
+		"--upstream a:1 --upstream-cluster b:1":                "exclude each other",
+		"--upstream-cluster 127.0.0.1:1":                       "does not say which nodes there are",
+		"--upstream-cluster a:1 --upstream-tls yes":            "--upstream-tls needs --upstream",
+		"--sentinel-name m --upstream a:1":                     "--sentinel-name needs --upstream-sentinel",
+		"--announce h --upstream a:1":                          "--announce needs --upstream-sentinel",
 	} {
 		p := start(t, "miniredisd", "", append([]string{"proxy"}, strings.Fields(args)...)...)
 		require.NotZero(t, p.exit(), args)
