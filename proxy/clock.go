@@ -66,7 +66,10 @@ func (l *labState) clockAdvance(c *pair, d *due, args [][]byte) []byte {
 	l.turn.does(func(u *underway) {
 		if l.isDown() {
 			l.passesDown(ms)
-			l.answer(c, d, func(w *resp.Writer) { w.Int(0) })
+			l.turn.does(func(u *underway) { // after the start, if that is due
+				l.answer(c, d, func(w *resp.Writer) { w.Int(0) })
+				l.turn.over(u)
+			})
 			l.turn.over(u)
 			return
 		}

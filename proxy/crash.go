@@ -329,8 +329,13 @@ func (l *labState) passesDown(by int64) {
 	l.addAt(from, lab.Entry{Event: lab.EventClock, From: from, To: from + by, Outcome: lab.Executed})
 	own := l.own
 	own.upAt = own.upAt.Add(-time.Duration(by) * time.Millisecond)
+	wait := time.Until(own.upAt)
+	if wait <= 0 {
+		l.comesUp()
+		return
+	}
 	l.p.loop.Cancel(own.up)
-	own.up = l.p.loop.After(max(time.Until(own.upAt), 0), func() time.Duration {
+	own.up = l.p.loop.After(wait, func() time.Duration {
 		l.comesUp()
 		return 0
 	})

@@ -84,15 +84,24 @@ func TestAServerThatIsDownRefusesConnectionsAndComesUpAgain(t *testing.T) {
 	require.NoError(t, err, "the lab is there all the time")
 	_, err = r.proxy.Do(ctx, 1, "LAB", "SNAPSHOT", "SAVE", "a")
 	require.ErrorContains(t, err, "the server is down")
-	_, err = r.proxy.Do(ctx, 1, "LAB", "CLOCK", "ADVANCE", "3599999")
+	_, err = r.proxy.Do(ctx, 1, "LAB", "CLOCK", "ADVANCE", "3600000")
 	require.NoError(t, err)
-	var c *redistest.Conn
-	redistest.Until(t, func() bool { c, err = redistest.Connect(addr); return err == nil })
+	c, err := redistest.Connect(addr)
+	require.NoError(t, err, "it is up when the reply comes")
 	defer c.Close()
 	v, err := c.Conn.Do("GET", "lock:o")
 	require.NoError(t, err)
 	require.True(t, v.Null, "its lease was over meanwhile")
 	require.Contains(t, r.client().logText(), "|expired||lock:o|")
+}
+
+func TestAResetEndsWhenAServerThatWasDownIsUp(t *testing.T) {
+	r, lab := owner(t, forgetful)
+	require.Equal(t, "+OK", lab.do("LAB CRASH DOWN 3600000"))
+	v, err := r.proxy.Do(t.Context(), 1, "LAB", "ALL", "RESET")
+	require.NoError(t, err)
+	require.Equal(t, "[+OK]", v.String())
+	require.Equal(t, "+OK", r.client().do("FLUSHALL"))
 }
 
 func TestACrashOfAServerThatIsDownReplacesTheOneBefore(t *testing.T) {

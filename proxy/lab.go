@@ -284,12 +284,22 @@ func (l *labState) faultList(c *pair, d *due, _ [][]byte) []byte {
 	return nil
 }
 
-// reset removes the rules and the log. Clients that wait because of a rule continue.
+// reset removes the rules and the log. Clients that wait because of a rule continue. A server that was down answers
+// when the reply comes.
 func (l *labState) reset(c *pair, d *due, _ [][]byte) []byte {
-	for _, u := range l.nodes() {
-		u.lab.forgets(u)
-	}
-	return l.ok(c, d)
+	each(l.nodes(), func(l *labState, then func(error)) {
+		down := l.isDown()
+		l.forgets(l.turn.u)
+		if !down {
+			then(nil)
+			return
+		}
+		l.turn.does(func(u *underway) { // after the start
+			l.turn.over(u)
+			then(nil)
+		})
+	}, func(error) { l.ok(c, d) })
+	return nil
 }
 
 func (l *labState) forgets(u *upstream) {
