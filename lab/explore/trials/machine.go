@@ -1,6 +1,7 @@
 package trials
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,15 +11,15 @@ import (
 	"github.com/miniredisd/miniredisd/internal/orphans"
 )
 
-// standstill measures how long a program has waited for a processor. The system counts that for each thread. Where it
-// does not, and for a test that another process has, the machine never stands still.
+// standstill measures how long a program has waited for a processor, and how long it wanted one. The system counts that
+// for each thread. Where it does not, and for a test that another process has, the machine never stands still.
 type standstill struct {
-	pid     int              // of the program; 0 for none
-	threads map[string]int64 // ns, by the path of a thread
+	pid    int                      // of the program; 0 for none
+	before map[string]time.Duration // by the path of a file of the system, and the place in it
 }
 
 func standstillOf(p *program) *standstill {
-	s := &standstill{threads: map[string]int64{}}
+	s := &standstill{before: map[string]time.Duration{}}
 	if p.cmd != nil {
 		s.pid = p.cmd.Process.Pid
 	}
@@ -26,21 +27,66 @@ func standstillOf(p *program) *standstill {
 	return s
 }
 
-// took returns how long the thread that has waited longest has done so since the last call.
-func (s *standstill) took() (still time.Duration) {
+// use is what a program has done with the machine since the last look.
+type use struct {
+	still  time.Duration // that the thread which has waited longest for a processor has done so
+	wanted time.Duration // that all threads have run, or have waited for a processor
+	known  bool          // the system tells
+}
+
+func (s *standstill) took() (u use) {
 	if s.pid == 0 {
-		return 0
+		return u
 	}
 	for _, pid := range orphans.Below(s.pid) {
-		paths, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat") // the pattern is right
+		process := "/proc/" + strconv.Itoa(pid)
+		paths, _ := filepath.Glob(process + "/task/*/schedstat") // the pattern is right
 		for _, path := range paths {
 			text, _ := os.ReadFile(path) // the thread may have ended
 			if fields := strings.Fields(string(text)); len(fields) > 1 {
-				waited, _ := strconv.ParseInt(fields[1], 10, 64)
-				still = max(still, time.Duration(waited-s.threads[path]))
-				s.threads[path] = waited
+				waited := s.since(path+" waited", fields[1], time.Nanosecond)
+				u.still, u.known = max(u.still, waited), true
+				u.wanted += waited + s.since(path+" ran", fields[0], time.Nanosecond)
 			}
 		}
+		u.wanted += s.ofChildren(process + "/stat")
 	}
-	return still
+	return u
+}
+
+// ofChildren returns how long the children of a process have run that have ended since the last look: see proc(5).
+func (s *standstill) ofChildren(path string) time.Duration {
+	const user, system, tick = 13, 14, 10 * time.Millisecond // cutime and cstime, behind a name in brackets
+	text, _ := os.ReadFile(path)                             // the process may have ended
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) <= system {
+		return 0
+	}
+	return s.since(path+" user", fields[user], tick) + s.since(path+" system", fields[system], tick)
+}
+
+// since returns by how much a time of the system has grown.
+func (s *standstill) since(name, text string, unit time.Duration) time.Duration {
+	n, _ := strconv.ParseInt(text, 10, 64) // the system writes numbers
+	now := time.Duration(n) * unit
+	grown := now - s.before[name]
+	s.before[name] = now
+	return grown
+}
+
+// hasMemory reports whether more than half of the memory is available. It is false where the system does not tell.
+func hasMemory() bool {
+	text, _ := os.ReadFile("/proc/meminfo")
+	var all, available int
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) < 2:
+		case fields[0] == "MemTotal:":
+			all, _ = strconv.Atoi(fields[1])
+		case fields[0] == "MemAvailable:":
+			available, _ = strconv.Atoi(fields[1])
+		}
+	}
+	return 2*available > all
 }

@@ -63,7 +63,13 @@ type driver struct {
 	played   int
 	begun    bool // a trial has begun
 	pool     pool
-	still    atomic.Int64 // ns in which the machine had no processor for the program
+	busy     map[int]bool  // the trials that run, by ID: whether they want a processor
+	turns    chan struct{} // gets something when one no longer does
+	still    atomic.Int64  // ns in which the machine had no processor for the program
+}
+
+func newDriver(o Options) *driver {
+	return &driver{Options: o, began: time.Now(), busy: map[int]bool{}, turns: make(chan struct{}, 1)}
 }
 
 // Run explores a program. The error says why it could not.
@@ -74,7 +80,7 @@ func Run(ctx context.Context, o Options) (*explore.Report, error) {
 	if o.Port > 0 {
 		o.Jobs = 1 // one server has the port
 	}
-	d := &driver{Options: o, began: time.Now()}
+	d := newDriver(o)
 	if o.Foreign != "" {
 		defer d.endPool()
 		if err := d.meets(ctx); err != nil {
@@ -103,15 +109,14 @@ type ended struct {
 	err error
 }
 
-// loop plays trials until none is left. A trial that takes much longer than usual mostly waits for the end of a time.
-// So it leaves its place to another one.
+// loop plays trials until none is left. As many as there are jobs want a processor at once. One that waits, for the end
+// of a time, say, leaves its place to another one.
 func (d *driver) loop(whole context.Context) (err error) {
 	ctx, cancel := context.WithCancel(whole)
 	defer cancel()
-	results, waits := make(chan ended), make(chan int, mostTrials)
-	running, busy := 0, map[int]bool{}
+	results, running := make(chan ended), 0
 	for {
-		for err == nil && ctx.Err() == nil && len(busy) < max(d.Jobs, 1) && running < d.most() {
+		for err == nil && ctx.Err() == nil && d.working() < max(d.Jobs, 1) && running < d.most() {
 			t, ok := d.next()
 			if !ok {
 				break
@@ -120,39 +125,24 @@ func (d *driver) loop(whole context.Context) (err error) {
 				err = d.findJobs(ctx, t)
 			}
 			running++
-			busy[t.ID] = true
-			if t.Usual > 0 {
-				time.AfterFunc(2*t.Usual, func() { waits <- t.ID })
-			}
+			d.enter(t.ID)
 			go func() { results <- ended{t.ID, d.play(ctx, t)} }()
 		}
 		if running == 0 {
 			return cmp.Or(whole.Err(), err)
 		}
 		select {
-		case id := <-waits:
-			delete(busy, id)
+		case <-d.turns:
 		case r := <-results:
 			if r.err != nil {
 				err = cmp.Or(err, r.err) // the others are its consequence
 				cancel()
 			}
 			running--
-			delete(busy, r.id)
+			d.leave(r.id)
 			d.played++
 		}
 	}
-}
-
-// mostTrials bounds the trials that run at once.
-const mostTrials = 256
-
-// most returns how many trials may run, with those that wait. A program that may have to be alone is alone.
-func (d *driver) most() int {
-	if d.Jobs <= 1 {
-		return 1
-	}
-	return min(4*d.Jobs, mostTrials)
 }
 
 // findJobs finds out whether the program stands it that several of it run at once: they may need the same file, or the

@@ -201,11 +201,12 @@ func (t *trial) after(limit time.Duration, lost func(time.Duration)) <-chan stru
 				return
 			}
 			passed := time.Since(began)
-			waited := still.took()
+			used := still.took()
 			if given < mostStill*limit {
-				left, given = left+min(waited, step), given+min(waited, step)
+				left, given = left+min(used.still, step), given+min(used.still, step)
 			}
-			lost(max(min(waited, passed), passed-step))
+			lost(max(min(used.still, passed), passed-step))
+			t.note(used, passed, limit-left)
 		}
 	}()
 	return over
@@ -253,29 +254,28 @@ func (t *trial) pause() {
 }
 
 // How long the servers have to see no request until the clients count as quiet, unless the options say it, and how
-// much longer clients that are never quiet have.
+// much longer clients that are never quiet have. The steps are few: on a busy machine each takes longer, and a client
+// that pauses for longer than its own timeout has another mark.
 const (
 	quietFor  = 200 * time.Millisecond
-	quietStep = time.Millisecond
+	quietStep = 20 * time.Millisecond
 	quietMost = 1300 * time.Millisecond
 )
 
 // watch waits until another client has the lock, or no client sends anything, or the program is over. It counts steps
 // for the reason that after has.
 func (t *trial) watch(rule string) error {
-	const look = 20 // steps between two looks at the machine
+	const mostStill = 20
 	last, quiet, still := "", cmp.Or(t.Quiet, quietFor), standstillOf(t.program)
-	most := int((quiet + quietMost) / quietStep)
-	for all, n, since := 0, 0, 0; all < look*most && n < most && n-since < int(quiet/quietStep); n++ {
-		if all++; all%look == 0 {
-			n -= min(int(still.took()/quietStep), look)
-		}
+	var all, passed, since time.Duration
+	for most := quiet + quietMost; all < mostStill*most && passed < most && passed-since < quiet; all += quietStep {
+		passed += quietStep - min(still.took().still, quietStep)
 		newest, err := t.newest()
 		if err != nil {
 			return err
 		}
 		if newest != last {
-			last, since = newest, n
+			last, since = newest, passed
 			s, err := t.scene()
 			if err != nil || t.explorer.GoneOn(rule, s) {
 				return err

@@ -202,7 +202,8 @@ func TestWhatAProgramLeavesBehindIsEnded(t *testing.T) {
 		t.Skip("this system gives orphans to its first process:", err)
 	}
 	defer stop()
-	d := &driver{Options: o, explorer: explore.New(o.Options), orphans: all, began: time.Now()}
+	d := newDriver(o)
+	d.explorer, d.orphans = explore.New(o.Options), all
 	require.NoError(t, d.loop(t.Context()))
 	_, alive, err := all.End(nil, time.Second)
 	require.NoError(t, err)
