@@ -12,18 +12,15 @@ func (v *View) Text(n *Node, withTLS bool) string {
 	if n.Hostname != "" {
 		b.WriteString("," + n.Hostname)
 	}
-	master, epoch := "-", n.Epoch
+	master := "-"
 	if n.Master != "" {
 		master = n.Master
-		if m := v.Find(n.Master); m != nil {
-			epoch = m.Epoch
-		}
 	}
 	link := "connected"
 	if n.Down {
 		link = "disconnected"
 	}
-	fmt.Fprintf(&b, " %s %s 0 %d %d %s", v.flags(n), master, n.Heard, epoch, link)
+	fmt.Fprintf(&b, " %s %s 0 %d %d %s", v.flags(n), master, n.Heard, v.EpochOf(n), link)
 	for _, r := range v.Of(n.ID) {
 		if r.From == r.To {
 			fmt.Fprintf(&b, " %d", r.From)
@@ -42,6 +39,14 @@ func (v *View) Text(n *Node, withTLS bool) string {
 		}
 	}
 	return b.String()
+}
+
+// EpochOf is the epoch of a node's slots. A replica has that of its master.
+func (v *View) EpochOf(n *Node) uint64 {
+	if m := v.Find(n.Master); m != nil {
+		return m.Epoch
+	}
+	return n.Epoch
 }
 
 // ClientPort is the port that clients connect to.
@@ -103,12 +108,8 @@ func (v *View) Info(serving bool) string {
 		assigned++
 	}
 	masters, _ := v.Size()
-	epoch := v.Me().Epoch
-	if m := v.Find(v.Me().Master); m != nil {
-		epoch = m.Epoch
-	}
 	return fmt.Sprintf("cluster_state:%s\r\ncluster_slots_assigned:%d\r\ncluster_slots_ok:%d\r\n"+
 		"cluster_slots_pfail:%d\r\ncluster_slots_fail:%d\r\ncluster_known_nodes:%d\r\ncluster_size:%d\r\n"+
 		"cluster_current_epoch:%d\r\ncluster_my_epoch:%d\r\n",
-		state, assigned, ok, mayFail, failed, len(v.Nodes), masters, v.Current, epoch)
+		state, assigned, ok, mayFail, failed, len(v.Nodes), masters, v.Current, v.EpochOf(v.Me()))
 }

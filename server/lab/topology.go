@@ -4,6 +4,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/server/cluster"
 )
 
 // LAB TOPOLOGY shows the nodes of the process. Each node says of itself what it believes, in a pass of its own:
@@ -18,8 +19,8 @@ func topologyRows() []command.Row {
 	return []command.Row{
 		Row("topology", "",
 			2, command.AllowBusy,
-			"O(N) where N is the number of servers of the process",
-			"Shows the masters and replicas of the process, their roles, offsets and links.", (*State).topology),
+			"O(N) where N is the number of servers of the process, and of keys while a slot moves",
+			"Shows the servers of the process: roles, offsets, links, and what each believes.", (*State).topology),
 		Row("failover", "[TO port:integer] [LEAVE]",
 			-2, 0,
 			"O(N) where N is the number of nodes",
@@ -42,6 +43,7 @@ type nodeState struct {
 	hasData  bool   // of its master
 	offset   int64
 	priority int
+	believes func(w *resp.Writer) // of a cluster: what writes its view; nil without a cluster
 }
 
 // eachNode calls errand at each of the nodes, and when all errands have ended then at home. An errand runs between
@@ -96,6 +98,9 @@ func (l *State) state() nodeState {
 	n := nodeState{
 		s: l, isUp: l.down == nil, isBusy: l.Ex.Scripts.Busy() != nil, isCut: l.blackhole,
 		isMaster: l.Cfg.ReplicaOf == "", priority: l.Cfg.ReplicaPriority,
+	}
+	if l.cluster != nil {
+		n.believes = l.cluster.Describe()
 	}
 	switch {
 	case n.isMaster:
@@ -160,7 +165,11 @@ func (n *nodeState) write(w *resp.Writer) {
 	if n.ended {
 		role = ""
 	}
-	w.Map(8)
+	fields := 8
+	if n.believes != nil {
+		fields += cluster.DescribedFields
+	}
+	w.Map(fields)
 	w.IntField("node", int64(n.s.Number))
 	w.IntField("port", int64(n.s.PeerPort))
 	w.IntField("master", int64(n.s.Group))
@@ -169,4 +178,7 @@ func (n *nodeState) write(w *resp.Writer) {
 	w.IntField("follows", int64(n.port))
 	w.TextField("link", n.link)
 	w.IntField("offset", n.offset)
+	if n.believes != nil {
+		n.believes(w)
+	}
 }
