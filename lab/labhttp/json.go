@@ -12,8 +12,8 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// appendJSON appends a reply as JSON. Maps keep their order.
-func appendJSON(b []byte, v resp.Value) []byte {
+// AppendJSON appends a reply as JSON, on one line. Maps keep their order.
+func AppendJSON(b []byte, v resp.Value) []byte {
 	if v.Null {
 		return append(b, "null"...)
 	}
@@ -42,11 +42,11 @@ func appendJSON(b []byte, v resp.Value) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendJSON(b, e)
+			b = AppendJSON(b, e)
 		}
 		return append(b, ']')
 	case '|':
-		return appendJSON(b, v.Elems[len(v.Elems)-1])
+		return AppendJSON(b, v.Elems[len(v.Elems)-1])
 	}
 	return appendString(b, v.Str)
 }
@@ -63,7 +63,7 @@ func appendObject(b []byte, pairs []resp.Value) []byte {
 		if pairs[i].Kind == ':' {
 			name = strconv.FormatInt(pairs[i].Int, 10)
 		}
-		b = appendJSON(append(appendText(b, name), ':'), pairs[i+1])
+		b = AppendJSON(append(appendText(b, name), ':'), pairs[i+1])
 	}
 	return append(b, '}')
 }

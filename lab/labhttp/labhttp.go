@@ -54,7 +54,7 @@ func Handler(masters int, ask Ask) http.Handler {
 			refuse(w, failure{http.StatusBadRequest, err.Error()})
 			return
 		}
-		send(w, http.StatusOK, append(appendJSON([]byte(`{"ok":true,"result":`), v), "}\n"...))
+		send(w, http.StatusOK, append(AppendJSON([]byte(`{"ok":true,"result":`), v), "}\n"...))
 	})
 }
 

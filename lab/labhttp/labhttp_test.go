@@ -202,7 +202,7 @@ func TestRepliesAsJSON(t *testing.T) {
 		`{}`:     {Kind: '%'},
 		`"last"`: {Kind: '|', Elems: []resp.Value{text("k"), number(1), text("last")}},
 	} {
-		got := string(appendJSON(nil, v))
+		got := string(AppendJSON(nil, v))
 		require.Equal(t, want, got)
 		require.True(t, json.Valid([]byte(got)))
 	}

@@ -229,6 +229,7 @@ func starters() map[string]string {
 		"ioworkers.Start":        "one for each I/O thread",
 
 		"lab/glass/glasshttp.events":  "waits for what one page gets",
+		"lab/glass/glasshttp.look":    "a LAB TOPOLOGY, which waits while a loop is stopped",
 		"lab/glass/glasshttp.connect": "reads for one client of the page",
 		"lab/glass/glasshttp.drive":   "one for each connection of a load",
 

@@ -15,11 +15,11 @@ import (
 // stream is a page that reads /watch/events. Its handler sends what two sources have:
 //
 //	points of package glass ──> Subscription ──> pump ──┐
-//	                                                    ├──> handler ──> the browser
-//	bytes for the page's clients ──> tell ──> news ─────┘
+//	bytes for the page's clients ──> tell ──> news ─────┼──> handler ──> the browser
+//	LAB TOPOLOGY, if the page asks for it ──> look ─────┘
 //
-// Neither source waits for the browser. A Subscription drops its oldest messages, and the news keep
-// the last 64 KB of each client.
+// No source waits for the browser. A Subscription drops its oldest messages, and the news keep
+// the last 64 KB of each client. There is one LAB TOPOLOGY at a time.
 type stream struct {
 	news []news        // clients.mu guards it
 	told chan struct{} // has a value if there may be news
@@ -32,7 +32,8 @@ const maxStreams = 16
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	from, errFrom := number(r, "from", 0, 1<<53)
 	master, errMaster := number(r, "master", 1, int64(len(s.Masters)))
-	if err := cmp.Or(errFrom, errMaster); err != nil {
+	shows, errShows := number(r, "topology", 0, 1)
+	if err := cmp.Or(errFrom, errMaster, errShows); err != nil {
 		answer(w, nil, err)
 		return
 	}
@@ -56,12 +57,17 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	of.Greet()
 	messages := make(chan glass.Message, 64)
 	go pump(ctx, sub, messages)
+	var views chan []byte
+	if shows == 1 {
+		views = make(chan []byte)
+		go s.look(ctx, views)
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	hello, err := json.Marshal(of.Hello())
 	if err != nil {
 		return
 	}
-	s.send(w, fmt.Appendf(nil, "event: hello\ndata: %s\n\n", hello), messages, t)
+	s.send(w, fmt.Appendf(nil, "event: hello\ndata: %s\n\n", hello), messages, views, t)
 }
 
 // number returns a parameter of the query, which lies between least and most. A missing one is
@@ -94,9 +100,11 @@ func pump(ctx context.Context, sub *glass.Subscription, messages chan<- glass.Me
 	}
 }
 
-// send writes a first text, messages as they come, and the news. It flushes when no other message
-// waits.
-func (s *Server) send(w http.ResponseWriter, text []byte, messages <-chan glass.Message, t *stream) {
+// send writes a first text, messages as they come, views of the topology, and the news. It flushes when no other
+// message waits.
+func (s *Server) send(
+	w http.ResponseWriter, text []byte, messages <-chan glass.Message, views <-chan []byte, t *stream,
+) {
 	flush := http.NewResponseController(w).Flush
 	for {
 		if _, err := w.Write(text); err != nil {
@@ -111,6 +119,8 @@ func (s *Server) send(w http.ResponseWriter, text []byte, messages <-chan glass.
 				return
 			}
 			text = appendMessage(text[:0], m)
+		case view := <-views:
+			text = fmt.Appendf(text[:0], "event: topology\ndata: %s\n\n", view)
 		case <-t.told:
 			text = s.clients.take(t)
 		}
