@@ -98,7 +98,7 @@ func (o *expireConditions) allow(old, at int64) bool {
 }
 
 // expireGeneric sets an expiry in units of unit ms, counted from base (expire.c:
-// expireGenericCommand). A time in the past deletes the key.
+// expireGenericCommand). A time in the past deletes the key, but not on a replica or while files are loaded.
 func expireGeneric(c *Call, unit, base int64) error {
 	key := c.Args[1]
 	o, err := parseExpireConditions(c.Args[3:])

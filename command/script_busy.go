@@ -94,8 +94,8 @@ func (ex *Executor) resume(saved interrupted) {
 	ex.Scripts.run.on = true
 }
 
-// SendLater puts a message to the client of an interrupted script after the script's reply. It
-// reports whether s is this client.
+// SendLater keeps a message to the client of an interrupted script until the script has replied. It reports whether
+// s is this client.
 func (ex *Executor) SendLater(s *Session, message []byte) bool {
 	if ex.interrupted == nil || ex.interrupted.running != s {
 		return false

@@ -288,8 +288,8 @@ func (in *input) compact() {
 
 // trusted is how many bytes of room a client gets for each byte that it has sent of a command with
 // an announced length. A client announces a length with a few bytes, so an announcement alone must
-// not reserve memory. Until then the buffer doubles, and each copy holds other clients up: the last one
-// is of 4 MB, for an argument of 512 MB.
+// not reserve memory. Until the client has sent enough, the buffer doubles, and each copy holds other clients up: the
+// last one is of 4 MB, for an argument of 512 MB.
 const trusted = 128
 
 // makeRoom makes room for the next read, unless the buffer has room for it or for the whole command

@@ -220,7 +220,7 @@ func (k *crash) over(u *underway, err error) {
 	k.l.turn.over(u)
 }
 
-// listens opens the port of the upstream again. LAB BLACKHOLE goes on. If somebody else has the port, the proxy tries
+// listens opens the port of the upstream again. A black hole stays. If somebody else has the port, the proxy tries
 // again.
 func (l *labState) listens() {
 	if wait := l.reopens(); wait > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 )
 
-// slow is how far a reply has come that rules make late or slow. The bytes that may not go yet wait in the pair, which
-// reads nothing of the upstream meanwhile. So a slow client costs no memory.
+// slow is how much may go of a reply that rules make late or slow. The bytes that may not go yet wait in the pair,
+// which reads nothing of the upstream meanwhile. So a slow client costs no memory.
 type slow struct {
 	timer  *reactor.Timer
 	began  int64 // ns: the delay is over since then, and the time of the pieces counts; 0 before

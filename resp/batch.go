@@ -46,7 +46,7 @@ func (b *Batch) Reset() {
 
 // take is the fast path (networking.c: processMultibulkBuffer). It appends well-formed multibulk commands from
 // the front of buf and returns how many bytes they have. It stops before the first command that is incomplete,
-// too large or different in any way, and does not say why. Requests of ordinary clients all come this way, in
+// too large or different in any way, and does not say why. Most requests that arrive whole come this way, in
 // one look at their bytes. Parser.command handles the rest and has the error texts.
 func (b *Batch) take(buf []byte, maxArgs, maxBulk int) int {
 	args, ends := b.args, b.ends

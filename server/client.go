@@ -13,7 +13,7 @@ import (
 
 // Client is a connection and its session: the only place where the two meet.
 //
-// A client is in one of these states. Session.Hold, CloseAfterReply and closed say which.
+// A client is in one of these states. Session.Hold, CloseAfterReply and Closed say which.
 //
 //	state         said by                    its input                 its output      ends with
 //	normal        Hold = NotHeld             read and executed         written
@@ -21,7 +21,7 @@ import (
 //	blocked       Hold = Blocked             watched for hang-up       written         Executor.Unblock
 //	stopped       Hold = Stopped             watched for hang-up       written         release
 //	last reply    CloseAfterReply            not read                  written         close
-//	closed        closed, Server.Closing     not read                  not written     free
+//	closed        Closed, Server.Closing     not read                  what waits      free
 //
 // These come on top of a state:
 //
@@ -181,7 +181,7 @@ func (s *Server) Leave(c *Client) {
 	s.CloseClient(c)
 }
 
-// free undoes adopt and takes c out of everything that knows it (networking.c: freeClient).
+// free undoes Adopt and takes c out of everything that knows it (networking.c: freeClient).
 func (s *Server) free(c *Client) {
 	s.Loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 	s.Ex.Gone(&c.Sess)
@@ -220,7 +220,7 @@ func (s *Server) Push(c *Client, b []byte) {
 	s.grown(c)
 }
 
-// PushMessage is push for a message that does not come from the executor, such as a line of MONITOR.
+// PushMessage is Push for a message that does not come from the executor, such as a line of MONITOR.
 func (s *Server) PushMessage(c *Client, message []byte) {
 	s.Push(c, message)
 	if fn := s.Hooks.Pushed; fn != nil {

@@ -235,7 +235,7 @@ func (s *Server) After(d time.Duration, fn func()) *reactor.Timer {
 	return s.At(s.Ex.Clock.Timeline(s.Ex.Now.Mono)+int64(d), fn)
 }
 
-// At is after for a time in ns by Clock.Timeline.
+// At is After for a time in ns by Clock.Timeline.
 func (s *Server) At(when int64, fn func()) *reactor.Timer {
 	return s.Timers.At(when, func() time.Duration {
 		fn()

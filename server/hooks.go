@@ -35,7 +35,7 @@ type hooks struct {
 	Rest         func() (stop bool) // instead of ServeOthers, for a script that no client runs
 }
 
-// plainHooks has the functions of a plain server. It has no others.
+// plainHooks has the functions of a plain server. All other hooks are nil.
 func plainHooks(s *Server) hooks {
 	return hooks{
 		execute: s.executePhase, executeReads: s.executeReadable, RunTimers: s.runDueTimers,

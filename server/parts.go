@@ -22,7 +22,7 @@ import (
 //	DEBUG                         Debug           are subcommands
 //	FLUSHALL                      Flushed         learns that no key is left
 //	Expire                        Expired         looks at what the pass has expired
-//	BeforeSleep, before write     BeforeReplies   what comes before the first reply
+//	BeforeSleep, before writing   BeforeReplies   what comes before the first reply
 //	sleep                         LongestSleep    lets the loop sleep, or not
 //	Adopt                         Joined          gets to know a connection
 //	free                          Left            forgets a connection

@@ -337,7 +337,7 @@ func (s *Server) expires() bool {
 
 // sleep returns the time until a key expires or a timer is due; negative if neither will happen (ae.c:
 // usUntilEarliestTimer). It is 0 if this pass has left something to the next one: what comes after ExecuteResumed may
-// end the wait of clients that have sent more, and what comes after write may have something to say.
+// end the wait of clients that have sent more, and what comes after WriteClients may have something to say.
 func (s *Server) sleep() time.Duration {
 	if len(s.Resumed) > 0 || len(s.PendingWrites) > 0 {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 )
 
-// The way of replies to the sockets: WantWrite, once a client was executed; write, at the end of the
-// pass, for all of them; and replyHandler, in later passes, for a client that reads slower than it
+// The way of replies to the sockets: WantWrite, once a client was executed; WriteClients, at the
+// end of the pass, for all of them; and replyHandler, in later passes, for a client that reads slower than it
 // asks.
 
 // WantWrite queues c for the write phase if it has something to write (networking.c: prepareClientToWrite,
@@ -58,7 +58,8 @@ func (s *Server) WriteClients() {
 	s.PendingWrites = s.PendingWrites[:0]
 }
 
-// wrote follows up on a write. Only a socket that could not take everything is watched for room
+// wrote follows up on a write. A client with unsent output is watched for room: its socket may be full, or it had more
+// than one write may send
 // (networking.c: handleClientsWithPendingWrites).
 func (s *Server) wrote(c *Client) {
 	s.CountTraffic(c)

@@ -101,9 +101,9 @@ func (db *DB) sameKey(wanted [][][]byte, found *[PrefetchMax]uint32) {
 	}
 }
 
-// prefetchElements loads the elements of a collection that requests name, or its pack. A request
-// names one with its second word, or its last if the collection is a sorted set. A single request is
-// not worth computing its hash twice.
+// prefetchElements loads the elements of a collection that requests name, or its pack. The element is
+// the word behind the key, or the last one if the collection is a sorted set. A single request is not worth
+// computing its hash twice.
 func (ks *Keyspace) prefetchElements(e *entry, wanted [][][]byte) byte {
 	switch {
 	case e.typ == TypeString || e.typ == TypeList || e.typ == TypeStream:

@@ -46,8 +46,8 @@ func (b *Map[K, V]) Put(k K, v V) {
 	b.order = append(b.order, k)
 }
 
-// compact removes deleted keys from the order. A key that was deleted and put again is in the order
-// twice. It keeps its first place, so it may be dropped early.
+// compact removes deleted keys from the order. A key that was deleted and put again stands in the
+// order twice. It keeps the first of these places, so it may be dropped early.
 func (b *Map[K, V]) compact() {
 	seen := make(map[K]bool, len(b.m))
 	kept := make([]K, 0, b.max+1)

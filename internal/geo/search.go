@@ -16,8 +16,8 @@ type Search struct {
 	limitHaversine   float64
 }
 
-// doubt is a relative difference of two haversines. Above it their distances differ in the same
-// direction, because Go's sines and cosines are at most 1e-15 off.
+// doubt is a relative difference of two haversines. If they differ by more, the smaller one belongs to the shorter
+// distance. Rounding cannot change that: Go's sines and cosines have errors of at most 1e-15.
 const doubt = 1e-12
 
 // NewSearch prepares a search in s.

@@ -9,7 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab/verdict"
 )
 
-// grants returns the grants of the locks in order. A key that only looks like a lock has none.
+// grants returns the grants of all locks, oldest first. A key that only looks like a lock has none.
 func (e *Explorer) grants(histories []lab.History) ([]holders.Vote, error) {
 	all, err := verdict.Grants(histories)
 	judges := e.judges(histories)

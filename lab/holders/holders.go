@@ -1,7 +1,7 @@
 // Package holders is the model of who holds a lock, and who may believe that it does.
 //
-// It is a state machine without sockets and without a clock. Package doctor tells a Ledger which node granted, extended
-// and ended which lock, each with its time. The doctor and the verdict read it:
+// It is a state machine without sockets and without a clock. Packages doctor and proof tell a Ledger which node
+// granted, extended and ended which lock, each with its time. The doctor and the verdict read it:
 //
 //	Granted, Extended, Ended, GaveUp, Moved ... ──> Ledger: a table of Holdings for each master
 //	                                                  └──> Terms ──> Overlaps: locks that had two holders

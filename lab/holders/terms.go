@@ -180,7 +180,8 @@ func first(a, b int64) int64 {
 
 // over returns the order at which the client knows that it no longer holds the lock, or 0. With earliest,
 // what it may have done counts, too. A client that renewed its lease on less than a majority knows that
-// the other leases were not renewed. Then only so many leases may end that a majority is left.
+// the other leases were not renewed. Then the lock ends when fewer than a majority of the leases
+// are left.
 func (t *Term) over(majority int, earliest bool) (order int64, ranOut bool) {
 	var out []int64
 	for _, v := range t.Votes {

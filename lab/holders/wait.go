@@ -76,8 +76,7 @@ func (l *Ledger) goesOn(from asker, order, request int64) {
 	}
 }
 
-// Vain notes a request of a connection to a node that was refused a lock: it may stand in a pipeline behind other
-// grants.
+// Vain notes a request that was refused a lock. It may stand in a pipeline behind other grants.
 func (l *Ledger) Vain(node int, client, request int64) {
 	from := asker{node, client}
 	if l.groups == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 )
 
-// isLost reports whether a client does not know the reply to a request: it never came, or so late that somebody had
-// changed the key, or given it up, by then.
+// isLost reports whether a client does not know the reply to a request. The reply never came, or it came too late:
+// somebody had changed the key, or given it up, by then.
 func (p *prover) isLost(r *request) bool {
 	if r.outer().Outcome != lab.ReplyLate {
 		return r.lost()

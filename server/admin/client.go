@@ -148,8 +148,8 @@ func (a *State) clientKill(c *command.Call) error {
 }
 
 // kill closes the clients that match. The caller is closed after its reply. The other sockets are
-// shut down before that reply is written: a caller that has it may rely on this. close says why
-// their descriptors stay open.
+// shut down before that reply is written: a caller that has it may rely on this. CloseClient says
+// why their descriptors stay open.
 func (a *State) kill(f *clientFilter) (n int) {
 	for _, c := range a.s.Clients.ByAge() {
 		if !f.matches(c) {

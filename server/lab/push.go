@@ -81,7 +81,7 @@ func (l *State) pushLater(c *server.Client, message []byte, d time.Duration) {
 }
 
 // pushCalls describes a message in the terms of rules. A RESP2 client hears of invalid keys by a
-// message of a channel, which counts as both.
+// message of a channel. Rules for both kinds match it.
 func pushCalls(message []byte) []lab.Call {
 	words := lab.PushWords(message)
 	if len(words) < 2 {

@@ -37,8 +37,8 @@ func (r *replicas) demote() {
 	r.s.Ex.Propagation.Replicate(nil)
 }
 
-// adopt makes the data those of a master, after a full synchronization. Replicas have to come again. A master of before
-// Redis 2.8 has no name for its history.
+// adopt continues the history of a master after a full synchronization: its ID and its offset. All replicas have to
+// connect again. A master older than Redis 2.8 sends no ID, so adopt makes one.
 func (r *replicas) adopt(at follow.Position) {
 	r.closeAll()
 	if at.ID == "" {

@@ -105,7 +105,8 @@ func (r *replicas) savingFor(waiting []*server.Client) *rdb.Saving {
 }
 
 // needsOlder reports whether a replica gets a stream in the format of Redis from a server that plays Valkey 9. Redis,
-// and Valkey before 9, read no other. Who takes no stream gets the file as it is.
+// and Valkey before 9, read no other. A replica that takes no stream (capa eof) gets the file as
+// it is.
 func (r *replicas) needsOlder(c *server.Client) bool {
 	return ReplicaOf(c).takesEOF && r.s.Persist.Format() == rdb.FormatValkey &&
 		dialect.Compare(ReplicaOf(c).version, "9.0.0") < 0

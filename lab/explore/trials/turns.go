@@ -65,8 +65,8 @@ func (d *driver) working() (n int) {
 // idle is how little of a processor a program wants while it waits: one part of so many.
 const idle = 4
 
-// note notes whether the program wants a processor, by what it has used of the machine in the time that passed. Where the
-// system does not tell, a program waits if it takes much longer than usual. Behind the program the judge works.
+// note notes whether the program wants a processor, by what it has used of the machine in the time that passed. Where
+// the system does not tell, a program waits if it takes much longer than usual. Behind the program the judge works.
 func (t *trial) note(u use, passed, all time.Duration) {
 	wants := idle*u.wanted >= passed
 	if !u.known {

@@ -12,7 +12,8 @@ import (
 // underWay returns a trial that the loop has begun.
 func underWay(d *driver, id int) *trial {
 	d.enter(id)
-	return &trial{driver: d, Trial: explore.Trial{ID: id, Usual: time.Second}, program: &program{over: make(chan struct{})}}
+	p := &program{over: make(chan struct{})}
+	return &trial{driver: d, Trial: explore.Trial{ID: id, Usual: time.Second}, program: p}
 }
 
 func TestATrialThatWantsNoProcessorLeavesItsPlace(t *testing.T) {
