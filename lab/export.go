@@ -33,6 +33,10 @@ func (h History) Number() int {
 	return h.Master
 }
 
+// IsVoter reports whether the history is that of a node of a cluster whose nodes all write a log: they are one voter. A
+// proxy in front of a cluster does not see what its nodes send each other.
+func (h History) IsVoter() bool { return h.Cluster && h.Node != nil }
+
 // Placed is the place of an entry in several histories.
 type Placed struct{ History, Index int }
 

@@ -290,19 +290,3 @@ func TestRedisCliMakesAndChangesACluster(t *testing.T) {
 	cli("fix", addr(0))
 	require.Contains(t, cli("check", addr(0)), "All nodes agree about slots configuration")
 }
-
-// The masters of a cluster do not vote. A lock that two of them had is not proved to have had one holder.
-func TestTheVerdictDoesNotFollowASlotToAnotherMaster(t *testing.T) {
-	t.Parallel()
-	n := startNodes(t, 3, 0, "--cluster", "yes", "--enable-debug-command", "yes")
-	n.agrees(fooSlot, "foo", 2)
-	n.c[0].Do("LAB", "ALL", "LOG", "WATCH", "*")
-	ok(t, n.c[2], "SET", "foo", "a", "NX", "PX", "30000")
-	require.Equal(t, "safe", string(n.c[0].Do("LAB", "VERDICT").Elems[1].Str))
-	ok(t, n.c[0], "LAB", "CLUSTER", "MOVE", fooSlot, "TO", "1")
-	n.become(0, ":1", "DEL", "foo")
-	ok(t, n.c[0], "SET", "foo", "b", "NX", "PX", "30000")
-	v := n.c[0].Do("LAB", "VERDICT")
-	require.Equal(t, "undecided", string(v.Elems[1].Str))
-	require.Contains(t, v.String(), "the verdict does not follow slots")
-}

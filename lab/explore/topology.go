@@ -112,7 +112,7 @@ func (e *Explorer) moveSlot(t Trial, d deed, rule string, s Scene) []Order {
 	return []Order{{1, words(move)}}
 }
 
-// alsoLeft says that a lock is left behind, for a trial that the verdict cannot judge: it does not follow slots.
+// alsoLeft says that a lock is left behind, for a trial that the verdict cannot judge.
 func (j *judgement) alsoLeft() string {
 	if !j.e.opt.isTopology() {
 		return ""

@@ -70,7 +70,7 @@ func alike(a, b Vote, several bool) (likeness, string) {
 		return equal, ""
 	case a.Name != b.Name:
 		return different, ""
-	case a.Name == "" && several:
+	case a.Name == "" && (several || a.Node != b.Node):
 		return unclear, whyNoNames
 	case a.Name == "" && a.Client == b.Client && a.Node == b.Node:
 		return unclear, whyNoName

@@ -274,6 +274,9 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 			doubt = saying(r, l, doubtsWriter) // it may have brought the token of the holder back
 		}
 	}
+	if p.cluster && isRestore(r.Entry) {
+		doubt = saying(r, l, doubtsCame)
+	}
 	full := len(l.parts) >= l.told.Holders || p.replicated() && len(l.pending(r.Time)) >= l.told.Holders
 	if l.told.As == lab.Semaphore && p.looking[word{l.Key, r.way()}] {
 		doubt = cmp.Or(doubt, saying(r, l, doubtsWriter)) // others look first

@@ -12,6 +12,9 @@ import (
 // onDisk begins the step in which a server has started again and its disk does not have a lock.
 const onDisk = "the server started again with what was on disk: "
 
+// onMove begins the step in which a key of a slot that moves is lost.
+const onMove = "the key arrived at no other node: "
+
 // onRestore is the step in which older keys replaced a lock.
 const onRestore = "keys replaced by LAB SNAPSHOT RESTORE"
 
@@ -40,6 +43,9 @@ const (
 	fixAgain = "release in a script that compares the token: then a client may send it again"
 	fixFlush = "keep locks on a server whose keys nobody deletes all at once (ACL SETUSER app -flushall -flushdb)"
 	fixOlder = "keep a server that came back with older keys away for longer than the longest lease; " +
+		"check a fencing token where the data is"
+	fixMove = "watch the key on all nodes from before it is first written, and move slots with MIGRATE alone"
+	fixNode = "let only one node serve a slot: do not move it by hand, and leave no node with an old map; " +
 		"check a fencing token where the data is"
 	fixPassed = "let all clients use the port of the proxy"
 	fixCut    = "let only its holder change the lease of a lock, in a script that compares the token"
@@ -71,6 +77,10 @@ func (p *Proof) Explain(o holders.Overlap) (why, fix string, steps []holders.Ste
 		if first.Token == second.Token {
 			return fmt.Sprintf("%s took %s at %s with the token of %s", b, key, at, a) + both, fixShared, steps
 		}
+		if p.cluster && first.Node != second.Node {
+			return fmt.Sprintf("%s took %s at %s at node %s while %s held it at another node %s",
+				b, key, at, second.Node, a, p.until(first)) + both, fixNode, steps
+		}
 		return fmt.Sprintf("%s took %s at %s while %s held it %s", b, key, at, a, p.until(first)) + both, fixCompare, steps
 	}
 	again := fmt.Sprintf("; %s took it at %s", b, at) + both
@@ -86,6 +96,9 @@ func (p *Proof) Explain(o holders.Overlap) (why, fix string, steps []holders.Ste
 	switch first.End {
 	case holders.EndLost:
 		switch {
+		case strings.HasPrefix(first.EndedBy.Command, onMove):
+			return fmt.Sprintf("%s left its node at %s and arrived at no other one, and %s believed in it %s",
+				key, when, a, p.until(first)) + again, fixMove, steps
 		case first.EndedBy.Client != 0:
 			return fmt.Sprintf("%s's %s at %s deleted %s with all keys, and %s believed in it %s",
 				thief, verb, when, key, a, p.until(first)) + again, fixFlush, steps

@@ -15,7 +15,9 @@ func (p *prover) heard(r *request, l *lock) {
 		l.parts = slices.DeleteFunc(l.parts, func(q part) bool { return q.deadline > 0 && q.deadline < r.Time })
 	}
 	p.mayLearn(r, l)
+	p.looksElsewhere(r, l)
 	switch {
+	case p.isRedirected(r):
 	case !r.ran() || r.Outcome == lab.Failed:
 		if !tries(r) {
 			p.gaveUpPerhaps(r, l, doubtsSent)
@@ -186,7 +188,8 @@ func (p *prover) tried(r *request, l *lock) {
 func (p *prover) triesAgain(r *request, l *lock) {
 	for _, b := range l.pending(r.Time) {
 		kin := b.kin(r.actor(p.epoch))
-		again := kin == sameClient || kin == sameName || kin == noNames && b.on == p.node && b.epoch != p.epoch
+		again := kin == sameClient || kin == sameName || kin == noNames && (p.mayBeOne(r, b) ||
+			b.on == p.node && b.epoch != p.epoch)
 		over := b.ends > 0 && r.Time > b.ends
 		switch {
 		case again && !over && l.has(b) && p.abandons(r, l, b, kin):

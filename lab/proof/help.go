@@ -30,6 +30,7 @@ func helps() []help {
 		{doubtsLease, fixCompare},
 		{doubtsLonger, "let a script that renews never make the lease of a key shorter"},
 		{doubtsStranger, fixCut},
+		{doubtsCame, fixMove},
 		{doubtsMoved, "let no request wait while a test moves the clock"},
 	}
 }

@@ -219,6 +219,7 @@ func (p *prover) change(r *request, c lab.Change) {
 	}
 	removed, added, kept = l.rewrites(removed, added, kept)
 	switch {
+	case c.After == nil && p.strays(r, l, removed):
 	case c.Cause != lab.ByCommand || r.Client == 0:
 		p.vanish(r, l, c, removed)
 		for _, a := range added {

@@ -38,6 +38,8 @@ type Proof struct {
 	doubted   map[int64]bool   // the grants whose clients may not believe in them
 	masters   int
 	nodes     int
+	cluster   bool                                // its nodes are one voter
+	passages  map[*lab.Entry][]*passage           // of a cluster, at both ends
 	tables    map[holders.Key][][]holders.Holding // at the end
 }
 
@@ -84,6 +86,7 @@ type prover struct {
 	*Proof
 	*group
 	node    int    // from 0
+	shard   int    // of a cluster: the master that it belongs to
 	name    string // "" without replicas
 	follows bool   // it is a replica now
 	peer    int    // that it follows, or followed last; from 0
@@ -125,7 +128,8 @@ type Node struct {
 func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *Proof {
 	entries := lab.InOrder(histories)
 	all := &Proof{renewed: map[int64]int64{}, doubted: map[int64]bool{}, manners: map[int64]manner{},
-		deadlines: map[int64]int64{}, nodes: len(nodes)}
+		deadlines: map[int64]int64{}, nodes: len(nodes),
+		passages: map[*lab.Entry][]*passage{}}
 	distinct := map[holders.Key]int{}
 	var groups []*group
 	for _, n := range nodes {
@@ -141,13 +145,19 @@ func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *
 	all.Ledger.Quiet()
 	scripts, tokens, provers := map[string]*script{}, map[word]bool{}, make([]*prover, len(histories))
 	for i, h := range histories {
-		g := groups[h.Master-1]
+		g := groups[nodes[h.Number()-1].Master]
+		all.cluster = all.cluster || h.IsVoter()
 		provers[i] = &prover{
-			Proof: all, group: g, node: h.Number() - 1, history: h, among: among, scripts: scripts, tokens: tokens,
-			locks: map[holders.Key]*lock{}, epoch: h.Number() - 1,
+			Proof: all, group: g, node: h.Number() - 1, shard: h.Master - 1, history: h, among: among,
+			scripts: scripts, tokens: tokens, locks: map[holders.Key]*lock{}, epoch: h.Number() - 1,
 		}
 		g.nodes = append(g.nodes, provers[i])
-		provers[i].foresee()
+	}
+	if all.cluster {
+		all.findPassages(provers)
+	}
+	for _, p := range provers {
+		p.foresee()
 	}
 	for _, p := range provers {
 		p.foreseeRefused()
@@ -198,7 +208,7 @@ func (p *prover) read(i int) {
 			p.change(r, c)
 		}
 	}
-	if len(e.Cmd) == 0 {
+	if p.passes(r) || len(e.Cmd) == 0 {
 		return
 	}
 	p.waits(r)

@@ -50,6 +50,11 @@ func (p *prover) leads(r *request) {
 		return
 	}
 	p.peer = r.Peer - 1
+	for _, o := range p.group.nodes {
+		if o.node == p.peer {
+			p.shard = o.shard
+		}
+	}
 	if r.Event != lab.EventPromoted {
 		p.follows = true
 		p.Ledger.Demoted(p.node)
@@ -58,7 +63,7 @@ func (p *prover) leads(r *request) {
 	p.follows = false
 	var deposed []int
 	for _, o := range p.group.nodes {
-		if o != p && !o.follows {
+		if o != p && !o.follows && o.shard == p.shard {
 			deposed = append(deposed, o.node)
 		}
 	}
@@ -98,7 +103,7 @@ func (p *prover) inherits(r *request, l *lock, how holders.Failover) {
 		p.compares(r, l, at, how)
 	}
 	for _, b := range l.beliefs {
-		if !b.gone && !l.has(b) && p.partOf(l, b) != nil {
+		if !b.gone && !l.has(b) && p.partOf(l, b) != nil && !p.isElsewhere(l, b) {
 			lost := how
 			lost.What = holders.GrantLost
 			p.Ledger.Loses(p.node, l.Key, b.order, &lost)
@@ -138,11 +143,11 @@ func (c *claims) owner(token string) *belief {
 	return nil
 }
 
-// partOf returns the part of a belief on another node, or nil. That of a master comes first.
+// partOf returns the part of a belief on another node of a master, or nil. That of the master comes first.
 func (p *prover) partOf(l *lock, b *belief) (found *part) {
 	for _, o := range p.group.nodes {
 		other := o.locks[l.Key]
-		if o == p || other == nil {
+		if o == p || o.shard != p.shard || other == nil {
 			continue
 		}
 		for i := range other.parts {
@@ -158,7 +163,7 @@ func (p *prover) partOf(l *lock, b *belief) (found *part) {
 func (p *prover) leftAt(l *lock, name string) (all []*part) {
 	for _, o := range p.group.nodes {
 		other := o.locks[l.Key]
-		if o == p || o.follows || other == nil {
+		if o == p || o.shard != p.shard || o.follows || other == nil {
 			continue
 		}
 		if q := other.find(name); q != nil && q.held == nil {
@@ -219,7 +224,7 @@ func (l *lock) counts(was, is part) bool {
 // loses handles a client whose part a node had alone, as an old master that becomes a replica, or a replica that takes
 // writes.
 func (p *prover) loses(r *request, l *lock, b *belief) {
-	if b == nil || b.gone || p.partOf(l, b) != nil {
+	if b == nil || b.gone || p.partOf(l, b) != nil || p.isElsewhere(l, b) {
 		return
 	}
 	p.apart(r, l, b)
@@ -236,7 +241,7 @@ func (p *prover) inheritsCount(r *request, l *lock) bool {
 	}
 	var permits []part
 	for _, o := range p.group.nodes {
-		if other := o.locks[l.Key]; o != p && other != nil && !o.follows {
+		if other := o.locks[l.Key]; o != p && o.shard == p.shard && other != nil && !o.follows {
 			permits = other.parts
 		}
 	}

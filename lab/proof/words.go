@@ -62,6 +62,8 @@ const (
 		"the judge does not know whether the holder believes that it still holds the lock"
 	doubtsPermits doubt = "%s's %s at %s found another count in %s than the master had; " +
 		"the judge does not know who holds a permit"
+	doubtsCame doubt = "%s's %s at %s brought %s, and no other node shows that it left there; " +
+		"the judge does not know who holds the lock"
 	doubtsPassed doubt = "%s's %s at %s wrote %s past the proxy; the judge does not know who holds the lock"
 	doubtsValue  doubt = "%s's %s at %s changed a value of %s that the log does not have; " +
 		"the judge cannot tell who held it"

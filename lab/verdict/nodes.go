@@ -2,10 +2,12 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
+	"github.com/miniredisd/miniredisd/lab/proof"
 )
 
 // A process with replicas has several nodes for each master. They vote as one: a lock is granted by whichever of them
@@ -22,7 +24,7 @@ type node struct {
 // findNodes finds the nodes of the histories.
 func (r *replay) findNodes(histories []lab.History) error {
 	for _, h := range histories {
-		r.masters = max(r.masters, h.Masters)
+		r.servers = max(r.servers, h.Masters)
 		all := h.Masters
 		if h.Node != nil {
 			all = max(all, h.Nodes)
@@ -30,6 +32,10 @@ func (r *replay) findNodes(histories []lab.History) error {
 		for len(r.nodes) < all {
 			r.nodes = append(r.nodes, node{master: len(r.nodes)})
 		}
+	}
+	r.masters = r.servers
+	if !slices.ContainsFunc(histories, func(h lab.History) bool { return !h.IsVoter() || !proof.CanRead(h) }) {
+		r.masters = 1
 	}
 	for i := range r.nodes {
 		r.nodes[i].master %= r.masters // of nodes without a history
@@ -39,7 +45,7 @@ func (r *replay) findNodes(histories []lab.History) error {
 		if n.seen {
 			return fmt.Errorf("there are two histories of %s", nameOf(h))
 		}
-		*n = node{master: h.Master - 1, seen: true}
+		*n = node{master: (h.Master - 1) % r.masters, seen: true}
 		if h.Node != nil {
 			n.name, n.role = strconv.Itoa(h.Port), h.Role
 		}
@@ -147,8 +153,7 @@ const (
 		"which may have granted the lock, too"
 	fixOutside = "let all servers that grant a lock run in one process: --replicas"
 
-	whySlots = "several masters of a cluster had the lock: its slot has moved, or a node had an old map; " +
-		"the verdict does not follow slots"
+	whySlots = "several masters of a cluster had the lock, and these logs do not show how it moved"
 	fixSlots = "let the lock stay in one slot of one master, and look at its commands with LAB ALL LOG"
 )
 

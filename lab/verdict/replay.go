@@ -21,7 +21,8 @@ type entry struct {
 
 // replay merges the histories and shows them to a doctor for each master.
 type replay struct {
-	masters int
+	masters int     // that vote: those of a cluster are one voter
+	servers int     // masters that do not follow another one
 	cluster bool    // of one process, whose masters do not vote
 	nodes   []node  // with replicas they are more than the masters
 	entries []entry // of all masters, in the order in which they happened

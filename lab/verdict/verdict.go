@@ -100,7 +100,7 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 	if err != nil {
 		return nil, err
 	}
-	v := &Verdict{Masters: r.masters, Entries: len(r.entries)}
+	v := &Verdict{Masters: r.servers, Entries: len(r.entries)}
 	for _, h := range histories {
 		if len(h.Entries) > 0 {
 			v.Missing += max(h.Entries[0].Seq-1, 0)

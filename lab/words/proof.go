@@ -46,6 +46,9 @@ func proofs() []translation {
 			"$1 在 $3 用 $2 往已经满员的 $4 里加了令牌；无法知道 $1 是不是以为自己也是持有者"},
 		{"%s's %s at %s gave %s to a client that waited; the judge does not know when that client learned it",
 			"$1 在 $3 用 $2 把 $4 交给等待的客户端；无法知道那个客户端何时得知"},
+		{"%s's %s at %s brought %s, and no other node shows that it left there; " +
+			"the judge does not know who holds the lock",
+			"$1 在 $3 的 $2 带来了 $4，但没有别的节点显示它从那里离开；评判程序不知道谁持有锁"},
 		{"%s's %s at %s was not executed; the judge does not know whether %[1]s believes that it gave %[4]s up",
 			"$1 在 $3 的 $2 没有执行；无法知道 $1 是不是以为自己放弃了 $4"},
 		{"%s's %s at %s failed; the judge does not know whether %[1]s knows that it lost %[4]s",
@@ -119,6 +122,10 @@ func proofs() []translation {
 			"有人在 $2 绕过代理删除了 $1，而 $3 $4相信自己持有它"},
 		{"older keys came back at %s without %s, and %s believed in it %s",
 			"在 $1 恢复了更旧的键，其中没有 $2，而 $3 $4相信自己持有它"},
+		{"%s left its node at %s and arrived at no other one, and %s believed in it %s",
+			"$1 在 $2 离开了它的节点，却没有到达别的节点，而 $3 $4相信自己持有它"},
+		{"%s took %s at %s at node %s while %s held it at another node %s",
+			"$1 在 $3 从节点 $4 取得了 $2，而 $5 $6还在另一个节点上持有它"},
 		{"%s expired at %s after %s, and %s believed in it %s", "$1 在 $3 之后于 $2 到期，而 $4 $5相信自己持有它"},
 		{"%s's %s at %s took %s from %s, which believed in it %s", "$1 在 $3 用 $2 夺走了 $5 的 $4，而 $5 $6相信自己持有它"},
 

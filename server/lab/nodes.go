@@ -153,7 +153,7 @@ func (l *State) noteDemoted(port int) {
 
 // node describes this node for an exported log.
 func (l *State) node() *lab.Node {
-	if l.Cfg.Replicas == 0 {
+	if l.Cfg.Replicas == 0 && l.cluster == nil {
 		return nil
 	}
 	n := &lab.Node{Node: l.Number, Nodes: l.NodeCount, Port: l.PeerPort, Role: "master",

@@ -129,6 +129,8 @@ func (c *actor) renewToken() {
 		c.token = fmt.Sprintf("token-%s%d", word(c.number), c.tokens)
 	case "own":
 		c.token = "token-" + word(c.number)
+	case "random":
+		c.token = fmt.Sprintf("6f1ed002ab5595859014ebf0951522d%s%d", word(c.number), c.tokens)
 	default:
 		c.token = "locked"
 	}
@@ -272,8 +274,19 @@ func (c *actor) ask(command string) outcome {
 	return c.send(request)
 }
 
-// send sends a request, with the troubles that it has to meet.
+// send sends a request. In a cluster it may be sent on.
 func (c *actor) send(request []string) outcome {
+	if !c.world.cluster {
+		return c.sendHere(request)
+	}
+	if c.finds == intrudes && c.number < len(c.world.clients) {
+		return c.asksAt(c.number%masters, request)
+	}
+	return c.goesOn(request, c.sendHere(request))
+}
+
+// sendHere sends a request to a node, with the troubles that it has to meet.
+func (c *actor) sendHere(request []string) outcome {
 	c.sends++
 	mine := slices.DeleteFunc(slices.Clone(c.troubles), func(t trouble) bool { return t.nth != c.sends })
 	for _, t := range mine {

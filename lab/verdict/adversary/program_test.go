@@ -19,6 +19,7 @@ type program struct {
 	watched string
 
 	replicas int
+	cluster  bool
 }
 
 // plan is what a client does.
@@ -43,7 +44,7 @@ type plan struct {
 	troubles []trouble
 
 	// With replicas:
-	finds string // the master
+	finds string // the master; in a cluster: the node that serves the slot
 	waits int    // for so many replicas that have its lock
 	looks bool   // at a replica, if a step only reads
 }

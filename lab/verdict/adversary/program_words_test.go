@@ -39,6 +39,9 @@ func (p program) String() string {
 		if p.replicas > 0 {
 			fmt.Fprintf(&b, "; %s, waits for %d of %d replicas, reads from a replica: %v", c.finds, c.waits, p.replicas, c.looks)
 		}
+		if p.cluster {
+			fmt.Fprintf(&b, "; %s", c.finds)
+		}
 		if c.skew != 0 {
 			fmt.Fprintf(&b, "; its clock is wrong by %v", c.skew)
 		}

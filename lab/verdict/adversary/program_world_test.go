@@ -50,19 +50,23 @@ func play(t *testing.T, p program) (r played) {
 	var text string
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{program: p, t: t, begin: time.Now()}
-		w.nodes = miniredistest.Run(brief{t}, miniredistest.Watch(p.watched), miniredistest.Replicas(p.replicas)).Nodes()
+		if w.nodes = nil; p.cluster {
+			w.nodes = miniredistest.RunMasters(brief{t}, masters, miniredistest.Watch(p.watched), miniredistest.Cluster())
+		} else {
+			w.nodes = miniredistest.Run(brief{t}, miniredistest.Watch(p.watched), miniredistest.Replicas(p.replicas)).Nodes()
+		}
 		w.run()
 		r.spans, text = w.spans, w.nodes.History()
 	})
 	r.truth = p.truthOf(r.spans)
 	histories, err := verdict.Read(strings.NewReader(text))
 	require.NoError(t, err)
-	if p.replicas > 0 {
+	if p.replicas > 0 || p.cluster {
 		sameTime(histories)
 	}
 	for i, h := range histories {
 		for j, e := range h.Entries { // no real time passes in a bubble
-			if p.replicas == 0 {
+			if p.replicas == 0 && !p.cluster {
 				h.Entries[j].Mono = e.Time * 1000
 			}
 		}
@@ -124,6 +128,8 @@ func (c *actor) does(command string) {
 		d, err := time.ParseDuration(words[1] + "ms")
 		require.NoError(c.world.t, err)
 		c.rest(d)
+	case isOfSlots(command):
+		c.world.moves(command)
 	case strings.HasPrefix(command, "LAB FAILOVER"):
 		c.world.fails(command)
 	case strings.HasPrefix(command, "LAB ALL CLOCK ADVANCE"):
