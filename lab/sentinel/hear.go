@@ -37,6 +37,16 @@ func (s *Sentinel) Refused(c Call) {
 	}
 }
 
+// Cut notes that the connections to an address have closed: the next Tick tries to connect again. A call that has no
+// answer yet is the one that counts.
+func (s *Sentinel) Cut(addr Addr) {
+	s.all(func(in *Instance) {
+		if in.Addr == addr && !in.has(Disconnected) {
+			in.asked = 0
+		}
+	})
+}
+
 // Replied is the answer of another Sentinel to a question (sentinel.c: sentinelReceiveIsMasterDownReply). leader is "*"
 // without a vote.
 func (s *Sentinel) Replied(c Call, isDown bool, leader string, epoch int64) {

@@ -5,7 +5,7 @@
 //	who owns it                      Sentinel
 //	Tick(now) ─────────────────────> looks at all instances
 //	Take <────────────────────────── events to publish, calls to make
-//	Ponged, Refused, Informed ─────> what a node has answered
+//	Ponged, Refused, Informed, Cut ─> what a node has answered
 //	Replied, Heard ────────────────> what another Sentinel has answered or published
 //	Next <────────────────────────── when Tick has something to do
 //

@@ -35,6 +35,23 @@ func TestAMasterThatIsDownIsReplacedByTheBestReplica(t *testing.T) {
 	}
 }
 
+// A master that crashes closes its connections: its time begins then, and not with the next PING.
+func TestAConnectionThatClosesIsNoticedAtOnce(t *testing.T) {
+	for _, closes := range []bool{false, true} {
+		w := newWorld(t, 2, 3, 1)
+		w.run(20_300) // between two PINGs
+		w.nodes[0].isDown = true
+		for i, s := range w.sentinels {
+			if closes {
+				s.Cut(addr(7001))
+				w.next[i] = min(w.next[i], s.Next())
+			}
+		}
+		w.run(30_050)
+		require.Equal(t, closes, len(w.told("+sdown")) == 3)
+	}
+}
+
 // The texts are those that redis-sentinel 7.2.6 has written to its log.
 func TestTheEventsOfAFailoverAreThoseOfRedis(t *testing.T) {
 	w := newWorld(t, 2, 1, 1)

@@ -167,6 +167,7 @@ func (l *State) crash() {
 	l.logEvent(lab.EventCrash, [...]string{lab.KeysKept, lab.KeysOnDisk, ""}[end.lose])
 	if end.down > 0 {
 		l.down = l.After(end.down, l.comeUp)
+		l.Tell.Down()
 	} else {
 		l.comeUp()
 	}

@@ -56,8 +56,14 @@ func (l *State) mem() int { return l.plan.Mem() + l.history.Mem() }
 // Part is the place of the lab in a pass. Most of what it does replaces something: see install.
 func (l *State) Part() server.Part {
 	return server.Part{
-		Self: l, Installed: l.install, Joined: l.setMuted, Configured: l.configured, Memory: l.mem, End: l.closeLingering,
+		Self: l, Installed: l.install, Joined: l.setMuted, Configured: l.configured, Memory: l.mem, End: l.end,
 	}
+}
+
+// end is called after the loop. The connections of the Sentinels have closed, too.
+func (l *State) end() {
+	l.closeLingering()
+	l.Tell.Down()
 }
 
 // labClient is what the lab knows of a client.

@@ -14,12 +14,13 @@ type TellSentinels struct {
 	Promoted func(to *State, then func())                 // LAB FAILOVER has given its group a new master
 	Reset    func(then func())                            // LAB RESET: they are what they were at the start
 	Moved    func(from int64, together bool, then func()) // the clock of this server has leapt, from unix ms
+	Down     func()                                       // this server ends, or is down from now on
 	Describe func(then func([]func(w *resp.Writer)))      // for LAB TOPOLOGY: what writes each Sentinel
 }
 
 func tellsNone() TellSentinels {
 	return TellSentinels{
-		Promoted: func(_ *State, then func()) { then() }, Reset: func(then func()) { then() },
+		Down: func() {}, Promoted: func(_ *State, then func()) { then() }, Reset: func(then func()) { then() },
 		Moved: func(_ int64, _ bool, then func()) { then() }, Describe: func(then func([]func(*resp.Writer))) { then(nil) },
 	}
 }

@@ -233,6 +233,27 @@ func eachSentinel(home *lab.State, all []*State, errand func(i int, st *State, e
 	}
 }
 
+// tellDown tells all Sentinels that their connections to a server have closed. They do not wait for the next PING.
+func tellDown(at *lab.State, all []*State) {
+	addr := addrOf(at)
+	for _, st := range all {
+		st.Inbox.Post(func() { st.cut(addr) })
+	}
+}
+
+// cut handles connections that have closed. A Sentinel tries to connect again within a tenth of a second (sentinel.c:
+// sentinelReconnectInstance), each at another moment. While the clock stands, that is when it goes on.
+func (st *State) cut(addr sentinel.Addr) {
+	if st.paused || !st.isUp() {
+		return
+	}
+	st.brain.Cut(addr)
+	if !st.ticked {
+		st.next = max(min(st.next, st.now()+1+st.phase()), st.brain.Now()+1)
+		st.look()
+	}
+}
+
 // tellAll is how a server tells all Sentinels something.
 func tellAll(home *lab.State, all []*State) lab.TellSentinels {
 	each := func(fn func(st *State)) func(then func()) {
@@ -246,6 +267,7 @@ func tellAll(home *lab.State, all []*State) lab.TellSentinels {
 	return lab.TellSentinels{
 		Promoted: func(to *lab.State, then func()) { each(func(st *State) { st.learn(to) })(then) },
 		Reset:    each(func(st *State) { st.reset() }),
+		Down:     func() { tellDown(home, all) },
 		Moved:    func(_ int64, _ bool, then func()) { then() },
 		Describe: func(then func([]func(*resp.Writer))) {
 			shown := make([]func(*resp.Writer), len(all))
