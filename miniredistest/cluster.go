@@ -27,7 +27,7 @@ const (
 func (m Masters) MoveSlot(key string, to *Server, until SlotStep) {
 	t := m[0].t
 	t.Helper()
-	m[0].lab("CLUSTER", "MOVE", strconv.Itoa(m.Slot(key)), "TO", strconv.Itoa(to.place()+1), "STEP", string(until))
+	m[0].lab("CLUSTER", "MOVE", strconv.Itoa(m.Slot(key)), "TO", strconv.Itoa(to.place+1), "STEP", string(until))
 }
 
 // Slot returns the slot of a key.
@@ -51,7 +51,7 @@ func (m Masters) Owner(key string) *Server {
 // Stale lets a node of a cluster keep its map of the slots, or ends that.
 func (s *Server) Stale(on bool) {
 	s.t.Helper()
-	args := []string{"CLUSTER", "STALE", strconv.Itoa(s.place() + 1)}
+	args := []string{"CLUSTER", "STALE", strconv.Itoa(s.place + 1)}
 	if !on {
 		args = append(args, "OFF")
 	}

@@ -54,6 +54,8 @@ func explored(t *testing.T, test func(*Trial), opts []Option) (*explore.Report, 
 	switch {
 	case inBubble():
 		t.Fatal("miniredistest: Explore makes a bubble for each trial. Call it outside of testing/synctest")
+	case o.elsewhere != nil:
+		t.Fatal("miniredistest: Explore has servers of its own. At another server: miniredisd explore --server COMMAND")
 	case o.tls != nil && !real:
 		t.Fatal("miniredistest: there is no TLS in a bubble. Explore needs RealTime for it")
 	}

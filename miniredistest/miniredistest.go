@@ -21,6 +21,8 @@
 // time by the server's clock, the reply, and the rule that changed it. LAB LOG has the same history
 // in any other language.
 //
+// Package proxied runs the same tests at redis-server, or at another server.
+//
 // # From miniredis
 //
 // Tests that are written for github.com/alicebob/miniredis run here with one change: they import
@@ -73,10 +75,10 @@
 package miniredistest
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"strconv"
@@ -90,7 +92,6 @@ import (
 	"github.com/miniredisd/miniredisd/node"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
-	"github.com/miniredisd/miniredisd/server/glass"
 )
 
 // Server is a server that runs until its test ends.
@@ -98,6 +99,7 @@ type Server struct {
 	t      testing.TB
 	s      *server.Server
 	in     *process
+	place  int    // among the servers of in
 	name   string // a prefix for messages, "" if there is only one server
 	addr   string
 	port   int
@@ -115,6 +117,7 @@ type process struct {
 	servers   node.Nodes // masters, their replicas, and Sentinels
 	nodes     Masters    // masters and their replicas
 	sentinels Masters
+	away      *Elsewhere // in the place of servers, nil for none
 	ended     chan error
 	names     []string // of the servers, as prefixes
 	stop      sync.Once
@@ -133,6 +136,9 @@ type options struct {
 	shaped  [][]string // words after LAB
 	tls     *tls.Config
 	seed    uint64
+
+	elsewhere Starter // nil for servers of this process
+	onlyHere  string  // the first word of Config, "" for none
 
 	explore     exploring
 	exploreOnly string // the last option that only Explore knows
@@ -162,7 +168,10 @@ func TLS(config *tls.Config) Option { return func(o *options) { o.tls = config }
 // Config adds arguments to the command line, such as "--requirepass", "secret". The words of the
 // environment variable MINIREDISD_ARGS come before them, for all servers of a run of tests.
 func Config(args ...string) Option {
-	return func(o *options) { o.args = append(o.args, args...) }
+	return func(o *options) {
+		o.args = append(o.args, args...)
+		o.onlyHere = cmp.Or(o.onlyHere, strings.Join(args[:min(len(args), 1)], ""))
+	}
 }
 
 // Watch limits the history to commands on keys that match one of the globs. The default is all
@@ -204,10 +213,13 @@ func apply(opts []Option) options {
 // run starts n masters, and the replicas that the options ask for. It returns the masters.
 func run(t testing.TB, n int, o options) Masters {
 	t.Helper()
+	if o.elsewhere != nil {
+		return runElsewhere(t, n, o)
+	}
 	in := start(t, n, o)
 	var all Masters
 	for i, m := range in.servers {
-		s := &Server{t: t, s: m, in: in, name: in.names[i], port: m.Port()}
+		s := &Server{t: t, s: m, in: in, place: i, name: in.names[i], port: m.Port()}
 		if addrs := m.Addrs(); len(addrs) > 0 {
 			s.addr, s.plain = addrs[0], addrs[0]
 		}
@@ -219,7 +231,14 @@ func run(t testing.TB, n int, o options) Masters {
 	all, in.sentinels = all[:in.nodeCount], all[in.nodeCount:]
 	in.nodes = all
 	in.awaitReplicas()
-	for _, s := range all {
+	all.watch(o)
+	return all[:n]
+}
+
+// watch begins the histories.
+func (m Masters) watch(o options) {
+	for _, s := range m {
+		s.t.Helper()
 		for _, glob := range o.watched {
 			s.lab("LOG", "WATCH", glob)
 		}
@@ -227,8 +246,7 @@ func run(t testing.TB, n int, o options) Masters {
 			s.lab(watch...)
 		}
 	}
-	all.begin(o)
-	return all[:n]
+	m.begin(o)
 }
 
 // start starts the servers. They accept fewer clients than by default, so that many can run side by
@@ -268,7 +286,7 @@ func (m Masters) end() {
 	m[0].checkRules()
 	for _, s := range m {
 		s.t.Helper()
-		if w := glass.ViewOf(s.s); w != nil {
+		if w := s.view(); w != nil {
 			w.Open() // the history comes from the loop
 		}
 		if s.t.Failed() {
@@ -280,14 +298,21 @@ func (m Masters) end() {
 
 func (in *process) end(t testing.TB) {
 	in.stop.Do(func() {
-		in.servers.Stop()
-		if err := <-in.ended; err != nil {
+		if err := in.halt(); err != nil {
 			t.Errorf("miniredistest: %v", err)
 		}
 		if text := in.log.String(); t.Failed() && text != "" {
 			t.Logf("the server's log:\n%s", text)
 		}
 	})
+}
+
+func (in *process) halt() error {
+	if in.away != nil {
+		return in.away.End()
+	}
+	in.servers.Stop()
+	return <-in.ended
 }
 
 // Addr returns the address of the server as host:port. In a bubble of testing/synctest it names the server to clients,
@@ -307,7 +332,7 @@ func (s *Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 }
 
 // InBubble reports whether the server was started in a bubble of testing/synctest.
-func (s *Server) InBubble() bool { return s.s.InBubble() }
+func (s *Server) InBubble() bool { return s.s != nil && s.s.InBubble() }
 
 // URL returns the address of the server as redis://host:port, or rediss://host:port with TLS.
 func (s *Server) URL() string {
@@ -337,6 +362,9 @@ func (m Masters) Addrs() []string {
 // Stop ends the server before the test ends, like SHUTDOWN. It cannot be started again.
 func (s *Server) Stop() {
 	s.t.Helper()
+	if s.in.away != nil {
+		s.t.Fatalf("%sStop: a server behind a proxy ends with its test. Crash can end it for a while", s.name)
+	}
 	s.s.Stop()
 	<-s.s.Ended()
 }
@@ -358,6 +386,9 @@ func (s *Server) Try(args ...string) (resp.Value, error) {
 	if inBubble() != s.InBubble() {
 		return resp.Value{}, errors.New(whyBubble)
 	}
+	if away := s.in.away; away != nil {
+		return away.Do(context.Background(), s.place, s.db, args)
+	}
 	return s.s.DoIn(context.Background(), s.db, args...)
 }
 
@@ -365,30 +396,4 @@ func (s *Server) Try(args ...string) (resp.Value, error) {
 func (s *Server) lab(args ...string) resp.Value {
 	s.t.Helper()
 	return s.Do(append([]string{"LAB"}, args...)...)
-}
-
-// lines holds the newest lines of the servers' logs. Any goroutine may add one.
-type lines struct {
-	mu   sync.Mutex
-	kept []string
-}
-
-const keptLines = 200
-
-func (l *lines) add(name string, level byte, format string, args []any) {
-	if level == '.' || level == '-' {
-		return
-	}
-	line := name + fmt.Sprintf("%c "+format, append([]any{level}, args...)...)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.kept = append(l.kept, line); len(l.kept) > keptLines {
-		l.kept = l.kept[1:]
-	}
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Join(l.kept, "\n")
 }

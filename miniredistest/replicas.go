@@ -62,27 +62,22 @@ func (in *process) awaitReplicas() {
 }
 
 // master returns the place of the master to which a node belonged at the start.
-func (in *process) master(i int) int { return in.servers.MasterOf(i) }
+func (in *process) master(i int) int {
+	if in.away != nil {
+		return i
+	}
+	return in.servers.MasterOf(i)
+}
 
 // Nodes returns the master and its replicas, as they were at the start. Their Clock moves them together.
 func (s *Server) Nodes() (all Masters) {
 	in := s.in
 	for i := range in.nodes {
-		if in.master(i) == in.master(s.place()) {
+		if in.master(i) == in.master(s.place) {
 			all = append(all, in.nodes[i])
 		}
 	}
 	return all
-}
-
-// place is where s stands among the nodes.
-func (s *Server) place() int {
-	for i, m := range s.in.servers {
-		if m == s.s {
-			return i
-		}
-	}
-	return 0 // never
 }
 
 // Replica returns a replica of the master, counted from 1. It stays the same server after a failover.

@@ -45,11 +45,19 @@ func (st Step) do(words ...string) {
 	st.s.lab(append([]string{"STEP"}, words...)...)
 }
 
+// view returns what the loop shows, or nil without Stepping.
+func (s *Server) view() *glass.View {
+	if s.s == nil {
+		return nil
+	}
+	return serverglass.ViewOf(s.s)
+}
+
 // Stopped waits until the loop stops. It returns where the loop stands, and all clients there.
 func (st Step) Stopped() *glass.Stop {
 	t := st.s.t
 	t.Helper()
-	w := serverglass.ViewOf(st.s.s)
+	w := st.s.view()
 	if w == nil {
 		t.Fatalf("%sStep().Stopped(): start the server with miniredistest.Stepping()", st.s.name)
 	}

@@ -17,12 +17,10 @@ import (
 	"github.com/miniredisd/miniredisd/internal/collector"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
-	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/labhttp"
 	"github.com/miniredisd/miniredisd/lab/labverdict"
 	"github.com/miniredisd/miniredisd/proxy"
 	"github.com/miniredisd/miniredisd/proxy/child"
-	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -62,15 +60,6 @@ func (u *upstreams) String() string { return strings.Join(*u, " ") }
 func (u *upstreams) Set(value string) error {
 	*u = append(*u, value)
 	return nil
-}
-
-// judge answers LAB VERDICT.
-func judge(w *resp.Writer, args [][]byte, logs []lab.History) error {
-	ask, err := labverdict.Parse(args)
-	if err != nil {
-		return err
-	}
-	return ask.Write(w, logs)
 }
 
 // proxyOptions are the options of the subcommand proxy.
@@ -167,7 +156,7 @@ func runProxy(args []string, out, errs io.Writer) int {
 	log := rlog.New(out)
 	log.SetRole(rlog.Master)
 	o := proxyOptions{Config: proxy.Config{Multiplexer: config.Default().Multiplexer, Match: store.MatchPattern,
-		Log: log.Log, Judge: judge, Diagnose: labverdict.Diagnose}}
+		Log: log.Log, Judge: labverdict.Judge, Diagnose: labverdict.Diagnose}}
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	o.define(flags)
 	if !parseFlags(flags, args, errs) {

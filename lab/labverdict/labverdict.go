@@ -35,6 +35,15 @@ const (
 	asPage  form = "PAGE"
 )
 
+// Judge answers LAB VERDICT: Parse, and then Write.
+func Judge(w *resp.Writer, args [][]byte, logs []lab.History) error {
+	ask, err := Parse(args)
+	if err != nil {
+		return err
+	}
+	return ask.Write(w, logs)
+}
+
 // Parse reads the words after LAB VERDICT: [SVG | PAGE [LANG language]] [pattern]. The error names the word that is
 // wrong.
 func Parse(args [][]byte) (*Ask, error) {

@@ -27,6 +27,8 @@ const module = "github.com/miniredisd/miniredisd/"
 // arrows has the imports of each package: our packages and those of other modules.
 func arrows() map[string][]string {
 	return map[string][]string{
+		"miniredistest/proxied": {"internal/config", "internal/respclient", "lab/labverdict", "miniredistest", "proxy",
+			"proxy/child", "resp", "store"},
 		"miniredistest/miniredis": {"internal/respclient", "miniredistest", "resp"},
 
 		"cmd/miniredisd": {"course/claims", "course/grade", "course/labs", "docs/lab", "internal/ascii",

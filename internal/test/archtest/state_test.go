@@ -209,6 +209,7 @@ func starters() map[string]string {
 		"lab/explore/trials.run":                "waits until a rule holds a client",
 		"lab/explore/trials.start":              "waits for the end of the program",
 		"internal/orphans.Adopt":                "reaps what a program leaves behind",
+		"miniredistest/proxied.start":           "runs the proxy of a test",
 		"miniredistest/miniredis.NewSubscriber": "reads messages until Close",
 
 		"node.Run":                 "one for each master behind the first",
