@@ -226,7 +226,7 @@ func (l *labState) looksAgain(then func(error)) {
 		keys := l.ledger.keys()
 		l.look(keys, func(s *sight, err error) {
 			if err == nil {
-				l.unmade(keys, s)
+				l.saw(keys, s)
 			}
 			then(l.unlooked(err))
 			l.turn.over(u)
