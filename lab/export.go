@@ -21,6 +21,7 @@ type History struct {
 	Masters int     `json:"masters"`
 	*Node           // nil in a process without replicas
 	Cluster bool    `json:"cluster,omitempty"` // the masters serve slots of one cluster
+	Proxy   bool    `json:"proxy,omitempty"`   // a proxy has written it, which sees no replication
 	Watched []Watch `json:"watched,omitempty"` // the globs, when the log was exported
 	Entries []Entry `json:"entries"`
 }

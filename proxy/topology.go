@@ -96,7 +96,7 @@ func (p *Proxy) histories(l *labState) (all []lab.History, at int) {
 	})
 	for i, u := range list {
 		h := u.lab.log.Export(i+1, len(list))
-		h.Cluster = p.places != nil // they do not vote
+		h.Proxy, h.Cluster = true, p.places != nil // they do not vote
 		all = append(all, h)
 		if &u.lab == l {
 			at = i

@@ -25,6 +25,7 @@ func helps() []help {
 		{doubtsFail, "let the client stop its work when a renewal fails"},
 		{doubtsBegin, fixValue},
 		{doubtsValue, fixValue},
+		{doubtsUnseen, fixUnseen},
 		{doubtsClock, fixClock},
 		{doubtsOwnClock, fixClock},
 		{doubtsLease, fixCompare},
@@ -48,7 +49,7 @@ func Fix(why string) string {
 // is reports whether a sentence is a doubt about some request.
 func (d doubt) is(sentence string) bool {
 	const gap = "\x00"
-	text := strings.NewReplacer("%s", gap, "%[1]s", gap, "%[4]s", gap).Replace(string(d))
+	text := strings.NewReplacer("%s", gap, "%[1]s", gap, "%[3]s", gap, "%[4]s", gap).Replace(string(d))
 	for _, part := range strings.Split(text, gap) {
 		_, rest, found := strings.Cut(sentence, part)
 		if !found {

@@ -67,6 +67,7 @@ const (
 	doubtsPassed doubt = "%s's %s at %s wrote %s past the proxy; the judge does not know who holds the lock"
 	doubtsValue  doubt = "%s's %s at %s changed a value of %s that the log does not have; " +
 		"the judge cannot tell who held it"
+	doubtsUnseen doubt = "nobody saw at %[3]s what became of %[4]s; the judge cannot tell who held it"
 )
 
 // Clock writes a time (unix ms) as in the sentences of a proof.
@@ -96,12 +97,18 @@ func nameOf(k holders.Key) string {
 func (p *prover) leavesUnread(r *request, l *lock, why doubt) {
 	if l.unread == nil {
 		fix := fixValue
-		if why == doubtsPassed {
+		switch {
+		case why == doubtsPassed:
 			fix = fixPassed
+		case r.Event == lab.EventChanged:
+			why, fix = doubtsUnseen, fixUnseen
 		}
 		l.unread = &Ruling{Key: l.Key, Is: Unread, Why: saying(r, l, why), Fix: fix,
 			Steps: []holders.Step{p.step(r)}}
 	}
 }
 
-const fixValue = "watch the key from before it is first written, and keep its value small"
+const (
+	fixValue  = "watch the key from before it is first written, and keep its value small"
+	fixUnseen = "find out why the server did not show the key then: it may have ended; LAB LOG RESET begins again"
+)

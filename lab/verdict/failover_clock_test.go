@@ -170,4 +170,14 @@ func TestALockOfAServerThatFollowedOneOutsideIsUndecided(t *testing.T) {
 	v, shown := judgedNodes(t, "1 1000 a SET lock:x token-a NX PX 30000 = OK @30\n2 1500 promoted 9 A @30")
 	require.Equal(t, Undecided, v.Result(), shown)
 	require.Contains(t, shown, "outside of the process")
+
+	proxied := nodes(t, "1 1000 a SET lock:x token-a NX PX 30000 = OK @30\n1 1500 promoted 0 A @30")
+	for i := range proxied {
+		proxied[i].Node, proxied[i].Proxy = nil, true
+	}
+	v, err := Judge(proxied[:1])
+	require.NoError(t, err)
+	require.Equal(t, Undecided, v.Result(), v.Text())
+	require.Contains(t, v.Text(), "a proxy does not see which grants of its master it had then")
+	require.Contains(t, v.Text(), "play the failover at miniredisd --replicas 1")
 }

@@ -153,6 +153,10 @@ const (
 		"which may have granted the lock, too"
 	fixOutside = "let all servers that grant a lock run in one process: --replicas"
 
+	whyFailover = "a server of this lock has been a replica, and a proxy does not see " +
+		"which grants of its master it had then"
+	fixFailover = "play the failover at miniredisd --replicas 1: its verdict reads what each replica had"
+
 	whySlots = "several masters of a cluster had the lock, and these logs do not show how it moved"
 	fixSlots = "let the lock stay in one slot of one master, and look at its commands with LAB ALL LOG"
 )
@@ -175,6 +179,8 @@ func (r *replay) unseen(locks []holdings) []holders.Question {
 		switch {
 		case r.grantedBy(l, missing):
 			q.Why, q.Fix = whyNoLog, fixNoLog
+		case r.grantedBy(l, outside) && r.proxied:
+			q.Why, q.Fix = whyFailover, fixFailover
 		case r.grantedBy(l, outside):
 			q.Why, q.Fix = whyOutside, fixOutside
 		case r.cluster && len(l.tables) > 1: // they do not vote

@@ -137,6 +137,8 @@ func (r *reader) fields(values *json.Decoder) (h lab.History, err error) {
 			err = values.Decode(fieldOf(h.Node, strings.ToLower(name.(string))))
 		case "cluster":
 			err = values.Decode(&h.Cluster)
+		case "proxy":
+			err = values.Decode(&h.Proxy)
 		case "watched":
 			err = values.Decode(&h.Watched)
 		case "entries":

@@ -127,7 +127,7 @@ func TestReadKeepsEachFieldOfAHistory(t *testing.T) {
 		Before: &lab.Value{Type: "set", Len: 1, Deadline: 7, Parts: []lab.Part{{Name: "a"}}},
 	}}})
 	h := l.Export(1, 1)
-	h.Cluster, h.Node = true, &lab.Node{Node: 1, Nodes: 2, Port: 3, Role: "master", ReplID: "id", Offset: 4}
+	h.Cluster, h.Proxy, h.Node = true, true, &lab.Node{Node: 1, Nodes: 2, Port: 3, Role: "master", ReplID: "id", Offset: 4}
 	for _, part := range []reflect.Value{reflect.ValueOf(h), reflect.ValueOf(*h.Node)} {
 		for i := range part.NumField() {
 			require.False(t, part.Field(i).IsZero(), "the test says nothing of %s", part.Type().Field(i).Name)

@@ -24,6 +24,7 @@ type replay struct {
 	masters int     // that vote: those of a cluster are one voter
 	servers int     // masters that do not follow another one
 	cluster bool    // of one process, whose masters do not vote
+	proxied bool    // a proxy has written the logs
 	nodes   []node  // with replicas they are more than the masters
 	entries []entry // of all masters, in the order in which they happened
 	ledger  *doctor.Ledger
@@ -44,7 +45,10 @@ func play(histories []lab.History) (*replay, error) {
 
 // merge puts the entries of the histories in order.
 func merge(histories []lab.History) (*replay, error) {
-	r := &replay{cluster: slices.ContainsFunc(histories, func(h lab.History) bool { return h.Cluster })}
+	r := &replay{
+		cluster: slices.ContainsFunc(histories, func(h lab.History) bool { return h.Cluster }),
+		proxied: slices.ContainsFunc(histories, func(h lab.History) bool { return h.Proxy }),
+	}
 	if err := r.findNodes(histories); err != nil {
 		return nil, err
 	}

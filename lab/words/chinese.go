@@ -111,6 +111,8 @@ func Reasons() map[string]string {
 			"too": "这把锁的某台服务器做过进程之外的服务器的从节点，对方可能也授予过这把锁",
 		"several masters of a cluster had the lock, and these logs do not show how it " +
 			"moved": "集群里有几个主节点先后有过这把锁，而这些日志没有显示它是怎么搬的",
+		"a server of this lock has been a replica, and a proxy does not see which grants of its master it had " +
+			"then": "这把锁的某台服务器做过从节点，代理看不到它当时有主节点授予的哪些锁",
 		"the hash still had an older count of its holder: " +
 			"its client may believe that this release has given the lock up": "哈希里还有持有者以前的计数：它的客户端可能以为这次释放已经交出了锁",
 		"its holder took the lock at another node, too: it may believe in that lease alone": "持有者在另一个节点上也取得了这把锁：它可能只相信那一个租约",

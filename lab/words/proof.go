@@ -90,6 +90,8 @@ func proofs() []translation {
 			"$1 在 $3 绕过代理写了 $4；无法知道谁持有锁"},
 		{"%s's %s at %s changed a value of %s that the log does not have; the judge cannot tell who held it",
 			"$1 在 $3 的 $2 改动了 $4 的值，而日志里没有这个值；看不出谁持有它"},
+		{"nobody saw at %[3]s what became of %[4]s; the judge cannot tell who held it",
+			"没有人看到 $4 在 $3 变成了什么；看不出谁持有它"},
 		{"%d clients may have held %s at %s, and only %d may hold it; " +
 			"the log does not show whether all of them believed in it",
 			"在 $3 可能有 $1 个客户端持有 $2，只允许 $4 个；从日志里看不出它们是不是都相信自己持有"},
