@@ -44,8 +44,15 @@ func excuses() []excuse {
 // consult reads and resets the findings of LAB DOCTOR on each server. The clients here are correct,
 // so a finding is a mistake of the doctor, unless it has an excuse.
 func (k *kind) consult() (wrong, excused []string, err error) {
-	for _, s := range k.masters {
-		findings, err := askDoctor(s.addr)
+	forget := []string{"LAB", "DOCTOR", "RESET"}
+	if k.name == proxied { // its doctor reads the log
+		forget = []string{"LAB", "LOG", "RESET"}
+	}
+	for _, addr := range k.addrs {
+		findings, err := askDoctor(addr)
+		if err == nil {
+			err = tell(addr, forget...)
+		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("LAB DOCTOR: %w", err)
 		}
@@ -88,9 +95,6 @@ func askDoctor(addr string) ([]map[string]string, error) {
 	}
 	if reply.Kind != '*' {
 		return nil, fmt.Errorf("%s: is lab yes among the arguments of miniredisd?", reply)
-	}
-	if _, err := c.Do("LAB", "DOCTOR", "RESET"); err != nil {
-		return nil, err
 	}
 	var all []map[string]string
 	for _, v := range reply.Elems {

@@ -60,7 +60,7 @@ func (r *result) collect(ctx context.Context, dir string, kinds []*kind, o optio
 // note takes the cells of one kind of server. run runs the cells of a name again.
 func (r *result) note(k *kind, p play, o options, run func(name string) play) {
 	cells, err := p.cells, p.err
-	if err == nil && k.name == ours {
+	if err == nil && k.judged {
 		cells, r.again = secondChance(cells, run)
 	}
 	if err == nil {
@@ -69,7 +69,7 @@ func (r *result) note(k *kind, p play, o options, run func(name string) play) {
 	if err != nil {
 		r.broken = errors.Join(r.broken, fmt.Errorf("on %s: %w", k.name, err))
 	}
-	if o.doctor && k.name == ours && err == nil {
+	if o.doctor && k.judged && err == nil {
 		if r.wrong, r.excused, err = k.consult(); err != nil {
 			r.broken = errors.Join(r.broken, err)
 		}

@@ -2,14 +2,15 @@
 // redis-server, and prints a table of client x scenario.
 //
 //	clients/interop/run [-only ECO,...] [-servers miniredisd,redis-server] [-cell TEXT] [-doctor]
-//		[-dialect NAME] [-- ARGUMENTS OF miniredisd]
+//		[-dialect NAME] [-through PROGRAM] [-- ARGUMENTS OF miniredisd]
 //
 // The clients are programs in their own languages, in the folders beside this one. This program
 // starts three servers of each kind and runs each ecosystem once for each kind. It reads one line
 // of JSON for each cell. clients/interop/README.md describes the interface.
 //
 //	main.go       flags; the order of things; the exit code
-//	server.go     the servers, ours and the control
+//	kind.go       the servers of one kind: ours, the control, or the proxy before either
+//	server.go     a process
 //	ecosystem.go  prepare and run of one folder
 //	cell.go       a line of JSON; the names of the scenarios
 //	verdict.go    what the cells of both servers mean together
@@ -36,6 +37,9 @@ const (
 	control = "redis-server"
 )
 
+// proxied is the name of servers that clients reach through miniredisd proxy. The control is the same program alone.
+const proxied = "proxy"
+
 type options struct {
 	only    []string // ecosystems; none means all
 	servers []string
@@ -44,6 +48,7 @@ type options struct {
 	strict  bool     // in CI: whatever is missing is a failure
 	doctor  bool     // findings of LAB DOCTOR are failures
 	dialect string   // of miniredisd; "" for the default
+	through string   // the program behind the proxy; "" for no proxy
 }
 
 func main() {
@@ -62,18 +67,23 @@ func parseFlags() options {
 	only := flag.String("only", "", "run these `ecosystems` only (their folders' names, separated by commas)")
 	servers := flag.String("servers", ours+","+control, "which `servers` to run against")
 	cell := flag.String("cell", "", "run only cells whose client/scenario contains `text`")
-	doctor := flag.Bool("doctor", false, "run miniredisd with a lab, and fail for what LAB DOCTOR finds in these "+
-		"clients")
+	doctor := flag.Bool("doctor", false, "give miniredisd, or the proxy, a lab, and fail for what LAB DOCTOR finds in "+
+		"these clients")
 	dialect := flag.String("dialect", "", "run miniredisd alone, with `--dialect`, and cells for commands of that server")
+	through := flag.String("through", "", "run the clients through a proxy before this `program`, and without it")
 	flag.Parse()
 	o := options{
 		cell: *cell, extra: flag.Args(), strict: os.Getenv("CI") == "true", doctor: *doctor, dialect: *dialect,
+		through: *through,
+	}
+	if o.through != "" {
+		*servers = proxied + "," + o.through
 	}
 	if o.dialect != "" {
 		*servers = ours
 		o.extra = append([]string{"--dialect", o.dialect}, o.extra...)
 	}
-	if o.doctor {
+	if o.doctor && o.through == "" {
 		o.extra = append([]string{"--lab", "yes"}, o.extra...)
 	}
 	o.only = split(*only)
@@ -104,7 +114,7 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 		}
 	}()
 	for _, name := range o.servers {
-		k, err := startKind(ctx, name, work, o.extra)
+		k, err := startKind(ctx, name, work, o)
 		if k != nil {
 			kinds = append(kinds, k)
 		}

@@ -18,9 +18,9 @@ func (r *result) times(servers []string) string {
 // print prints the tables and, on the last line, the counts, as test runners do.
 func (v *verdict) print(w io.Writer) {
 	fmt.Fprintf(w, "\nLocks over real clients, on %s\n", strings.Join(v.servers, " and "))
-	fmt.Fprintf(w, "(%s: as it should be; %s: wrong on miniredisd, or on the only server; %s: miniredisd has no such "+
-		"line; %s: red on both;\n"+
-		" %s: red on redis-server alone; %s: not in this client)\n", green, red, missing, redOnBoth, controlOnly, none)
+	fmt.Fprintf(w, "(%s: as it should be; %s: wrong on the first server; %s: it has no such line; %s: red on both;\n"+
+		" %s: red on the second server alone; %s: not in this client)\n",
+		green, red, missing, redOnBoth, controlOnly, none)
 	for _, t := range v.tables {
 		fmt.Fprintf(w, "\n%s (%s)\n", t.ecosystem, t.took)
 		t.print(w, basics())

@@ -11,8 +11,8 @@ type mark string
 
 const (
 	green       mark = "ok"      // on every server that ran
-	red         mark = "FAIL"    // on miniredisd, or on the only server that ran
-	missing     mark = "MISSING" // ran on the control and left no line on miniredisd
+	red         mark = "FAIL"    // on the server that is judged, or on the only one that ran
+	missing     mark = "MISSING" // ran on the control and left no line on the server that is judged
 	redOnBoth   mark = "both"    // the scenario is wrong, not the server
 	controlOnly mark = "control" // red on the control alone
 	none        mark = "-"       // the client has no such thing
@@ -105,7 +105,7 @@ func (v *verdict) judgeCells(r result, o options) {
 	}
 }
 
-// markOf judges one cell by its outcomes on the servers that ran.
+// markOf judges one cell by its outcomes on the servers that ran: the one that is judged, and the control.
 func markOf(on map[string]cell, servers []string) mark {
 	passed := func(server string) bool { return on[server].Outcome == "pass" }
 	if len(servers) == 1 {
@@ -114,15 +114,16 @@ func markOf(on map[string]cell, servers []string) mark {
 		}
 		return red
 	}
-	_, here := on[ours]
+	judged, other := servers[0], servers[1]
+	_, here := on[judged]
 	switch {
-	case passed(ours) && passed(control):
+	case passed(judged) && passed(other):
 		return green
-	case passed(control) && !here:
+	case passed(other) && !here:
 		return missing
-	case passed(control):
+	case passed(other):
 		return red
-	case passed(ours):
+	case passed(judged):
 		return controlOnly
 	}
 	return redOnBoth
