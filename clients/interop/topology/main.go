@@ -2,6 +2,7 @@
 // on real servers, and shows what each of them sees.
 //
 //	clients/interop/run topology [-only ECO,...] [-client NAME,...] [-mode cluster,sentinel] [-control redis-server]
+//		[-through]
 //
 // A cluster is three masters with a replica each. A group is a master with two replicas and three Sentinels. For each
 // client both are new, because a scene moves a slot, and another one ends a master:
@@ -11,10 +12,14 @@
 //	        <──────── ok ────────────────
 //	{"scene": "slot", "saw": "ok"} ─────> a cell of the table
 //
+// With -through, the real servers stand behind miniredisd proxy on one side, and the control is the same without it. No
+// server may then have a connection that goes past the proxy.
+//
 // The same requests do it on both kinds of servers. Only the end of a master differs: LAB CRASH, and SIGKILL.
 //
 //	main.go    flags and the table
 //	stage.go   the servers
+//	through.go the proxy before them
 //	acts.go    what happens to them
 //	play.go    the programs
 //
@@ -53,6 +58,13 @@ type options struct {
 	control string
 	ours    string
 	strict  bool
+	judged  kind
+}
+
+// kind is what the control is compared with.
+type kind struct {
+	name  string
+	start func(context.Context, options, string) (*stage, error)
 }
 
 func main() {
@@ -70,12 +82,17 @@ func parseFlags() options {
 	client := flag.String("client", "", "run the clients only whose name contains one of these `texts`")
 	modes := flag.String("mode", inCluster+","+sentinels, "how the clients find a server: `cluster,sentinel`")
 	control := flag.String("control", "redis-server", "the real `program`")
+	through := flag.Bool("through", false, "put miniredisd proxy before real servers, in place of miniredisd")
 	flag.Parse()
+	judged := kind{"miniredisd", startOurs}
+	if *through {
+		judged = kind{"proxy", startProxied}
+	}
 	list := func(text string) []string {
 		return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 	}
 	return options{only: list(*only), clients: list(*client), modes: list(*modes), control: *control,
-		strict: os.Getenv("CI") == "true"}
+		strict: os.Getenv("CI") == "true", judged: judged}
 }
 
 func run(ctx context.Context, o options) (err error) {
@@ -105,23 +122,23 @@ func run(ctx context.Context, o options) (err error) {
 		}
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d scenes are red on miniredisd alone", failed)
+		return fmt.Errorf("%d scenes are red on %s alone", failed, o.judged.name)
 	}
 	return nil
 }
 
 // playAll prints the table of a mode. It returns how many cells are red here and green on the control.
 func playAll(ctx context.Context, o options, mode string, all []program) (failed int, err error) {
-	fmt.Printf("\n%-40s", mode+": miniredisd / control")
+	fmt.Printf("\n%-40s", mode+": "+o.judged.name+" / control")
 	for _, scene := range scenes[mode] {
 		fmt.Printf("  %-16s", scene)
 	}
 	fmt.Println()
 	var times, why []string
 	for _, p := range all {
-		own, err := playOn(ctx, o, mode, p, startOurs)
+		own, err := playOn(ctx, o, mode, p, o.judged.start)
 		if err != nil {
-			return failed, fmt.Errorf("%s on miniredisd: %w", p.name, err)
+			return failed, fmt.Errorf("%s on %s: %w", p.name, o.judged.name, err)
 		}
 		control, err := playOn(ctx, o, mode, p, startReal)
 		if err != nil {
@@ -130,7 +147,7 @@ func playAll(ctx context.Context, o options, mode string, all []program) (failed
 		fmt.Printf("%-40s", cmp.Or(own.client, p.name))
 		for _, scene := range scenes[mode] {
 			fmt.Printf("  %-16s", word(own.saw[scene])+" / "+word(control.saw[scene]))
-			for kind, saw := range map[string]string{"miniredisd": own.saw[scene], "control": control.saw[scene]} {
+			for kind, saw := range map[string]string{o.judged.name: own.saw[scene], "control": control.saw[scene]} {
 				if saw != "ok" && saw != "" {
 					why = append(why, fmt.Sprintf("%s, %s, %s: %s", own.client, scene, kind, saw))
 				}

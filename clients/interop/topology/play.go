@@ -82,7 +82,7 @@ func playOn(ctx context.Context, o options, mode string, p program,
 	cmd := exec.CommandContext(ctx, "./topology", p.name)
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "MODE="+mode, "ADDRESSES="+s.addresses(), "MASTER="+masterName,
-		"NODES="+strings.Join(s.nodes, ","))
+		"NODES="+s.told(s.nodes))
 	var said strings.Builder
 	cmd.Stderr = &said
 	in, err := cmd.StdinPipe()
@@ -114,6 +114,15 @@ func (s *stage) listen(out io.Reader, in io.Writer) (*seen, error) {
 		var l line
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
 			return found, fmt.Errorf("it prints %q", lines.Text())
+		}
+		if s.doors != nil && (l.Ask != "" || l.Saw == "ok") {
+			past, err := s.past()
+			if err != nil {
+				return found, err
+			}
+			if past != "" {
+				return found, fmt.Errorf("a connection past the proxy: %s", past)
+			}
 		}
 		if l.Ask == "" {
 			found.client, found.saw[l.Scene] = l.Client, l.Saw

@@ -36,8 +36,9 @@ type stage struct {
 	away      func(sentinel int) error // and a Sentinel for outageFor
 	processes []*exec.Cmd
 	dir       string
-	lost      time.Time     // since when a master is gone
-	named     time.Duration // so long nobody named another one
+	doors     map[string]string // the address of each server at the proxy, nil without one
+	lost      time.Time         // since when a master is gone
+	named     time.Duration     // so long nobody named another one
 }
 
 func (s *stage) stop() {
@@ -51,9 +52,18 @@ func (s *stage) stop() {
 // addresses are what a client is told.
 func (s *stage) addresses() string {
 	if s.mode == sentinels {
-		return strings.Join(s.sentinels, ",")
+		return s.told(s.sentinels)
 	}
-	return strings.Join(s.nodes[:3], ",")
+	return s.told(s.nodes[:3])
+}
+
+// told is a list of servers as a client is told it.
+func (s *stage) told(servers []string) string {
+	all := make([]string, len(servers))
+	for i, addr := range servers {
+		all[i] = s.door(addr)
+	}
+	return strings.Join(all, ",")
 }
 
 // start starts a process.
@@ -276,13 +286,15 @@ func infoOf(addr string) string {
 	return v.Str
 }
 
-func field(pairs resp.Value, name string) string {
+func field(pairs resp.Value, name string) string { return valueOf(pairs, name).Str }
+
+func valueOf(pairs resp.Value, name string) resp.Value {
 	for i := 0; i+1 < len(pairs.Elems); i += 2 {
 		if pairs.Elems[i].Str == name {
-			return pairs.Elems[i+1].Str
+			return pairs.Elems[i+1]
 		}
 	}
-	return ""
+	return resp.Value{}
 }
 
 // ask sends one request over a connection of its own.
