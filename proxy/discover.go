@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -25,6 +26,8 @@ type scout struct {
 	in    *bufio.Reader
 	found []address
 	batch []address // of the newest reply
+
+	secure bool // it has TLS
 }
 
 // scoutTime is how long an upstream may take.
@@ -43,15 +46,12 @@ func (p *Proxy) discover() (found []address, err error) {
 }
 
 func (p *Proxy) scout(name string) ([]address, error) {
-	c, err := net.DialTimeout("tcp", name, scoutTime)
+	c, err := p.dial(name)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	if err = c.SetDeadline(time.Now().Add(scoutTime)); err != nil {
-		return nil, err
-	}
-	s := &scout{c: c, in: bufio.NewReader(c)}
+	s := &scout{c: c, in: bufio.NewReader(c), secure: p.cfg.UpstreamTLS != nil}
 	if p.cfg.Auth != nil {
 		_, _ = s.ask(nil, append([]string{"AUTH"}, p.cfg.Auth...)...) // what follows says whether that was needed
 	}
@@ -61,6 +61,24 @@ func (p *Proxy) scout(name string) ([]address, error) {
 		err = s.askSentinel(p.cfg.MasterName)
 	}
 	return s.found, err
+}
+
+// dial connects with an upstream, and waits for a handshake if it has TLS.
+func (p *Proxy) dial(name string) (net.Conn, error) {
+	c, err := net.DialTimeout("tcp", name, scoutTime)
+	if err == nil {
+		err = c.SetDeadline(time.Now().Add(scoutTime))
+	}
+	if err != nil || p.cfg.UpstreamTLS == nil {
+		return c, err
+	}
+	host, _, _ := net.SplitHostPort(name)
+	secure := tls.Client(c, secured(p.cfg.UpstreamTLS, host))
+	if err := secure.Handshake(); err != nil {
+		_ = c.Close()
+		return nil, fmt.Errorf("it has refused TLS: %w", err)
+	}
+	return secure, nil
 }
 
 // askSentinel asks for the masters, or for one, and for all that belongs to them.
@@ -114,7 +132,7 @@ func (s *scout) ask(do rewrite, words ...string) ([]byte, error) {
 	}
 	if do != nil {
 		s.batch = nil
-		rename(reply, do, s.notes)
+		rename(reply, do, s.secure, s.notes)
 		slices.SortFunc(s.batch, func(a, b address) int {
 			return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.port, b.port))
 		})

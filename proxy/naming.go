@@ -17,6 +17,7 @@ import (
 // first word shows what they are.
 type naming struct {
 	at              func(host string, port int) (string, int)
+	secure          bool // nodes have TLS
 	cutter          resp.Cutter
 	asked, answered int64
 	due             []naming1 // oldest first
@@ -181,11 +182,11 @@ func (n *naming) renamed(kind byte) []byte {
 	switch topic := topicOf(kept, s); {
 	case !ok && kind == '>':
 	case n.subscribed && topic == publishes:
-		return rename(kept, (*renamer).message, n.at)
+		return rename(kept, (*renamer).message, n.secure, n.at)
 	case n.subscribed && topic == confirms:
 		n.confirm(string(kept[s.at(0).text:s.at(0).end]))
 	case kind != '>':
-		return rename(kept, n.answers(kind), n.at)
+		return rename(kept, n.answers(kind), n.secure, n.at)
 	}
 	return kept
 }

@@ -81,7 +81,7 @@ func (p *Proxy) join(u *upstream, client int, t *ioworkers.TLS) {
 	}
 	c.server = server
 	if p.places != nil {
-		c.names = &naming{at: c.place}
+		c.names = &naming{at: c.place, secure: u.tls != nil}
 	}
 	u.lab.ids++
 	c.id = u.lab.ids

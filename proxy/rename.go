@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,8 @@ type renamer struct {
 	// at returns the address that a client is told instead of that of a node. An empty host means the upstream that
 	// has sent the reply.
 	at func(host string, port int) (string, int)
+
+	secure bool // nodes have TLS: of two ports, that for TLS is theirs
 }
 
 // edit is another text for an element.
@@ -32,12 +35,12 @@ type edit struct {
 }
 
 // rename returns a reply with other addresses. It is the reply itself if it names none.
-func rename(reply []byte, do rewrite, at func(string, int) (string, int)) []byte {
+func rename(reply []byte, do rewrite, secure bool, at func(string, int) (string, int)) []byte {
 	s, ok := spanOf(reply, 0)
 	if !ok || s.open || s.to != len(reply) {
 		return reply
 	}
-	r := &renamer{reply: reply, at: at}
+	r := &renamer{reply: reply, at: at, secure: secure}
 	if s.kind == '-' {
 		do = (*renamer).redirect
 	}
@@ -168,9 +171,9 @@ func (r *renamer) fields(s span) {
 	}
 	r.pair(is("master-host"), is("master-port"))
 	ip, port, secure := is("ip"), is("port"), is("tls-port")
-	at := max(r.port(port), 0)
-	if at == 0 {
-		at = r.port(secure)
+	at := cmp.Or(r.port(port), r.port(secure))
+	if r.secure {
+		at = cmp.Or(r.port(secure), at)
 	}
 	if at == 0 || !ip.isText() {
 		return

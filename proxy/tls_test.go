@@ -23,6 +23,11 @@ func certificates(t *testing.T) (server, client *tls.Config) {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, labtls.Write(dir))
+	return certificatesIn(t, dir)
+}
+
+func certificatesIn(t *testing.T, dir string) (server, client *tls.Config) {
+	t.Helper()
 	pem, err := os.ReadFile(dir + "/ca.crt")
 	require.NoError(t, err)
 	pool := x509.NewCertPool()

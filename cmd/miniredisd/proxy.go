@@ -143,8 +143,8 @@ func (o *proxyOptions) check(rest []string) error {
 		return errors.New("--sentinel-name needs --upstream-sentinel")
 	case o.Config.Announce != "" && o.Behind == "":
 		return errors.New("--announce needs --upstream-sentinel or --upstream-cluster: other replies name no nodes")
-	case o.UpstreamTLS != nil && len(o.upstreams) == 0:
-		return errors.New("--upstream-tls needs --upstream: Sentinels, clusters and servers of --server have no TLS here")
+	case o.UpstreamTLS != nil && len(o.commands) > 0:
+		return errors.New("--upstream-tls does not go with --server: the servers that the proxy starts have no TLS here")
 	case o.Port < 0 || last > server.MaxPort:
 		return fmt.Errorf("%d ports from --port %d on are not all between 0 and %d", len(o.Upstreams), o.Port, server.MaxPort)
 	}

@@ -70,7 +70,7 @@ func TestAProxyRefusesWrongArguments(t *testing.T) {
 		"--upstream 127.0.0.1":                                 "'127.0.0.1' is no address",
 		"--upstream a:1 --upstream-cluster b:1":                "exclude each other",
 		"--upstream-cluster 127.0.0.1:1":                       "does not say which nodes there are",
-		"--upstream-cluster a:1 --upstream-tls yes":            "--upstream-tls needs --upstream",
+		"--server {port} --upstream-tls yes":                   "--upstream-tls does not go with --server",
 		"--sentinel-name m --upstream a:1":                     "--sentinel-name needs --upstream-sentinel",
 		"--announce h --upstream a:1":                          "--announce needs --upstream-sentinel",
 	} {

@@ -22,10 +22,10 @@ const proxyTLSUsage = `
   --tls-cert-file FILE, --tls-key-file FILE      clients have to speak TLS; these are what the proxy shows them
   --tls-ca-cert-file FILE                        who signs the certificates of clients
   --tls-auth-clients WHICH                       yes, no or optional: whether clients need a certificate (yes)
-  --upstream-tls yes                             speak TLS with the upstreams
+  --upstream-tls yes                             speak TLS with the upstreams, and with the nodes that they name
   --upstream-tls-ca-cert-file FILE               who signs their certificates; else the authorities of the system
   --upstream-tls-cert-file FILE, --upstream-tls-key-file FILE      what the proxy shows them
-  --upstream-tls-sni NAME                        the name in their certificates; else that of --upstream
+  --upstream-tls-sni NAME                        the name in their certificates; else the host of each
   --upstream-tls-insecure yes                    do not verify their certificates
 `
 

@@ -33,10 +33,10 @@ func StartCluster(t testing.TB, masters, replicas int) []*Server {
 }
 
 // StartClusterNode starts a node that knows no other one.
-func StartClusterNode(t testing.TB) *Server {
+func StartClusterNode(t testing.TB, more ...string) *Server {
 	t.Helper()
-	return Start(t, "--cluster-enabled", "yes", "--cluster-port", freePort(t), "--cluster-node-timeout", "2000",
-		"--repl-diskless-sync-delay", "0")
+	return Start(t, append([]string{"--cluster-enabled", "yes", "--cluster-port", freePort(t), "--cluster-node-timeout",
+		"2000", "--repl-diskless-sync-delay", "0"}, more...)...)
 }
 
 // isLinked reports whether a server is no replica whose link is down.

@@ -62,6 +62,20 @@ func Need(t testing.TB, program string) {
 	t.Skipf("%s is not in PATH", program)
 }
 
+// NeedTLS is Require for a redis-server that was built with TLS.
+func NeedTLS(t testing.TB) {
+	t.Helper()
+	Require(t)
+	// It refuses the first directive that it does not have.
+	out, _ := exec.Command("redis-server", "--tls-cluster", "no", "--no-such-directive", "no").CombinedOutput()
+	switch lacks := !strings.Contains(string(out), "no-such-directive"); {
+	case lacks && os.Getenv("CI") == "true":
+		t.Fatalf("redis-server has no TLS, and CI=true requires it:\n%s", out)
+	case lacks:
+		t.Skip("redis-server was built without TLS")
+	}
+}
+
 // Start starts redis-server with args, such as "--maxmemory", "1mb". It returns when the server accepts
 // connections. The server saves nothing to disk unless args say so.
 func Start(t testing.TB, args ...string) *Server {
