@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/miniredistest"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -61,16 +63,34 @@ func TestWhatNobodyHasSeenIsNeverSafe(t *testing.T) {
 	}
 }
 
-// A lease that ends between two requests is over before the second one, also if only a moment is left of it.
+// A lease that ends between two requests is over before the second one, also if only a moment is left of it. The clock
+// of the upstream stands still until that request waits.
 func TestARequestAtTheEndOfALeaseFindsItOver(t *testing.T) {
-	w := realWorld(t)
-	for range 20 {
-		w.begin()
-		require.Equal(t, "+OK", w.does("a: SET lock:1 token-a NX PX 8"))
-		require.Equal(t, "+OK", w.does("b: SET lock:1 token-b PX 30000"))
-		require.Equal(t, "safe", strings.Split(w.verdict(), "\n")[0], w.entries())
-		require.Contains(t, w.entries(), "|expired||lock:1|")
-	}
+	own := miniredistest.Run(t, miniredistest.Seed(1))
+	r := startWith(t, Config{Upstreams: []string{own.Addr()}, Judge: judge})
+	w := newWorld(t, r.client)
+	w.past = conn{t, respclient.New(dialPort(t, own.Port()), 4096)}
+	require.Equal(t, "+OK", w.does("past: LAB CLOCK FREEZE"))
+	require.Equal(t, "+OK", w.does("LAB LOG WATCH lock:*"))
+	require.Equal(t, "+OK", w.does("a: SET lock:1 token-a NX PX 8"))
+	w.does("b: PING")
+	w.clients["b"].send("SET lock:1 token-b PX 30000")
+	redistest.Until(t, r.waitsForALease)
+	require.Equal(t, `"token-a"`, w.does("past: GET lock:1"))
+	require.NotContains(t, w.does("past: LAB CLOCK ADVANCE 9"), "-")
+	require.Equal(t, "+OK", w.clients["b"].read())
+	require.Equal(t, "safe", strings.Split(w.verdict(), "\n")[0], w.entries())
+	require.Contains(t, w.entries(), "|expired||lock:1|")
+}
+
+// waitsForALease reports whether the request that has the turn has seen its keys, and is not sent.
+func (r *running) waitsForALease() bool {
+	waits := make(chan bool)
+	r.proxy.loop.Post(func() {
+		u := r.proxy.upstreams[0].turn.now
+		waits <- u != nil && u.touch != nil && u.before != 0 && !u.looked
+	})
+	return <-waits
 }
 
 func TestAnUpstreamWithAPasswordIsWatched(t *testing.T) {
