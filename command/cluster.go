@@ -117,6 +117,10 @@ func (c *Command) hasShardChannels() bool { return len(c.Keys) > 0 && c.Keys[0].
 
 // addKeys adds the keys of a command, or its shard channels (db.c: getKeysFromCommand).
 func (cl *Cluster) addKeys(cmd *Command, args [][]byte) {
+	if cmd.ahead == oneKey && cmd.Keys[0].Index < len(args) {
+		cl.request.Keys = append(cl.request.Keys, args[cmd.Keys[0].Index])
+		return
+	}
 	if cmd.hasShardChannels() {
 		first, last, step := cmd.Keys[0].span(args, cmd.Keys[0].Index)
 		for i := first; i <= last && i < len(args); i += step {

@@ -148,3 +148,15 @@ func TestARequestGoesWhereRedisSendsIt(t *testing.T) {
 		}
 	}
 }
+
+// A request about one key in the home of a node stays there, whatever else it says.
+func TestTheHomeOfANodeIsWhatDecideSays(t *testing.T) {
+	v := topology.New(topology.Node{ID: "a"})
+	require.Equal(t, topology.NoRange(), v.Home())
+	v, err := v.Claim([]int{5, 100, 101, 102, 16383})
+	require.NoError(t, err)
+	require.Equal(t, 100, v.Home().From)
+	require.Equal(t, 102, v.Home().To)
+	v.Migrating = map[int]string{5: "b"}
+	require.Equal(t, topology.NoRange(), v.Home())
+}

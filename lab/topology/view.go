@@ -148,6 +148,23 @@ func (v *View) Ranges() (all []Range) {
 	return all
 }
 
+// NoRange is a range without slots.
+func NoRange() Range { return Range{From: Slots} }
+
+// Home returns the longest range of the node itself, while none of its slots moves.
+func (v *View) Home() Range {
+	longest := NoRange()
+	if len(v.Migrating)+len(v.Importing) > 0 {
+		return longest
+	}
+	for _, r := range v.Of(v.Self) {
+		if r.To-r.From > longest.To-longest.From {
+			longest = r
+		}
+	}
+	return longest
+}
+
 // Of returns the ranges of one node.
 func (v *View) Of(id string) []Range {
 	return slices.DeleteFunc(v.Ranges(), func(r Range) bool { return r.Owner.ID != id })

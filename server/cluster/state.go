@@ -36,6 +36,7 @@ type State struct {
 
 	view    topology.View
 	serving bool           // view.Serving
+	home    topology.Range // slots in a row that this node alone serves, and that stay: most requests are about these
 	epochs  *atomic.Uint64 // the newest epoch of the process: all nodes share it
 	query   topology.Query // room for the next one
 	router  command.Cluster
@@ -62,7 +63,7 @@ func New(rs *repl.Role) *State {
 	}
 	st.router = command.Cluster{Route: st.route, Publish: st.publish}
 	st.view = topology.New(topology.Node{ID: server.NewRunID(), Shard: server.NewRunID(), Place: rs.Number})
-	st.All, st.peers = []*State{st}, make([]peer, 1)
+	st.All, st.peers, st.home = []*State{st}, make([]peer, 1), topology.NoRange()
 	return st
 }
 
@@ -138,7 +139,7 @@ func (st *State) set(v topology.View) {
 // channels and blocked clients learn that their slots are elsewhere.
 func (st *State) believe(v topology.View) {
 	before := st.view
-	st.view = v
+	st.view, st.home = v, v.Home()
 	if serving := v.Serving(st.Cfg.ClusterFullCoverage); serving != st.serving {
 		st.serving = serving
 		level, text := byte('#'), "fail"
@@ -146,6 +147,9 @@ func (st *State) believe(v topology.View) {
 			level, text = '*', "ok"
 		}
 		st.Log(level, "Cluster state changed: %s", text)
+	}
+	if !st.serving {
+		st.home = topology.NoRange()
 	}
 	st.obey()
 	if st.Ex.Subs.Len(pubsub.Shard) > 0 {
