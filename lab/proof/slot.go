@@ -233,7 +233,7 @@ func (p *prover) since(mono int64) []lab.Entry {
 }
 
 // mayBeOne reports whether a connection without a name may belong to a holder that has another one to another node of
-// the cluster. A request that a node has sent on shows two connections of one client.
+// the cluster. A request that a node has sent on shows two connections of one client, while that node lives on.
 func (p *prover) mayBeOne(r *request, b *belief) bool {
 	if !p.cluster || b.on == p.node {
 		return false
@@ -241,7 +241,7 @@ func (p *prover) mayBeOne(r *request, b *belief) bool {
 	for _, o := range p.group.nodes {
 		if o.node == b.on {
 			own := o.sentOn(p, r.Client)
-			return own == 0 || own == b.client
+			return own == 0 || own == b.client || o.epoch != b.epoch
 		}
 	}
 	return true
