@@ -5,6 +5,7 @@ import (
 	"bytes"
 
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -26,6 +27,15 @@ type database struct {
 
 // choice is a SELECT that MULTI has queued: its place there, and the database.
 type choice struct{ at, db int }
+
+// dbOf returns the database in which a request is executed: EXEC and its like are where MULTI was. args is nil for one
+// that is too large to be read.
+func (s *session) dbOf(args [][]byte) int {
+	if s.multi && len(args) > 0 && !s.queues(args) {
+		return s.outer
+	}
+	return s.db
+}
 
 // selects takes note of SELECT. It returns what the reply will say, nil if MULTI queues the request.
 func (s *session) selects(args [][]byte) func(reply []byte) {
@@ -59,10 +69,16 @@ func (s *session) settles(number int64, hears func(reply []byte)) func(reply []b
 	}
 }
 
-// beginsMulti takes note of MULTI.
-func (s *session) beginsMulti() {
-	if !s.multi {
-		s.multi, s.outer, s.commands, s.inMulti = true, s.db, 0, nil
+// beginsMulti takes note of MULTI. It returns what the reply will say, nil behind another MULTI.
+func (s *session) beginsMulti() func(reply []byte) {
+	if s.multi {
+		return nil
+	}
+	s.multi, s.outer, s.commands, s.inMulti = true, s.db, 0, nil
+	return func(reply []byte) {
+		if reply[0] == '-' {
+			s.endsMulti()
+		}
 	}
 }
 
@@ -95,11 +111,27 @@ func (s *session) discards() {
 
 func (s *session) endsMulti() { s.multi, s.queued, s.inside, s.inMulti = false, nil, nil, nil }
 
-// refused is for a request that the upstream does not get.
-func (d *due) refused() {
-	if d.hears != nil {
-		d.hears([]byte("-"))
+// tracks is track for a request that a rule may have struck. One that the upstream does not get changes nothing.
+func (c *pair) tracks(args [][]byte, r *lab.Rule) (hears func(reply []byte)) {
+	if !executes(r) {
+		c.asked++
+		return nil
 	}
+	raw, hears := c.track(args)
+	c.raw = raw || c.raw
+	return hears
+}
+
+// discardsInstead sends DISCARD instead of an EXEC that gets an error: after an error nothing is queued at any server.
+func (c *pair) discardsInstead(d *due) []byte {
+	w := c.writer()
+	w.Error(d.rule.Text)
+	d.entry.Outcome, d.entry.Reply, d.entry.Kind = lab.NotExecuted, lab.Reply(w.Buf), lab.Kind(w.Buf)
+	c.up.lab.log.Add(d.entry)
+	d.rule, d.learn = nil, func([]byte) []byte { return w.Buf }
+	c.discards()
+	c.names.asks([][]byte{[]byte("DISCARD")})
+	return resp.AppendRequest(nil, "DISCARD")
 }
 
 // expects keeps a place for the reply to the newest request, if that says something of the client.

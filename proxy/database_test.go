@@ -18,6 +18,10 @@ func TestASelectThatFailsChoosesNoDatabase(t *testing.T) {
 		"a: MULTI", "a: SELECT 5", "a: NOPE", "a: EXEC", "a: SET lock:5 x",
 		"b: WATCH lock:5", "b: MULTI", "b: SELECT 5", "a: DEL lock:5", "b: EXEC", "b: SET lock:6 x",
 		"b: MULTI", "b: PING", "b: SELECT 5", "b: SET lock:7 x", "b: EXEC", "b: SET lock:8 x", "b: RESET", "b: SET lock:9 x",
+		"a: MULTI x", "a: SET lock:a x", "LAB FAULT ADD no CMD multi NTH 1 ACTION ERROR 'ERR no'", "a: MULTI",
+		"a: SET lock:b x", "LAB FAULT CLEAR",
+		"LAB FAULT ADD no CMD exec NTH 1 ACTION ERROR 'ERR no'", "a: MULTI", "a: MULTI", "a: SET lock:c x", "a: SELECT 7",
+		"a: EXEC", "LAB FAULT CLEAR", "a: SELECT 6", "a: SET lock:d x", "a: EXEC", "a: SET lock:e x",
 	} {
 		require.Equal(t, own.does(step), real.does(step), step)
 	}
@@ -28,7 +32,7 @@ func TestASelectThatFailsChoosesNoDatabase(t *testing.T) {
 	require.Contains(t, real.does("a: EXEC"), "-ERR DB index is out of range")
 	real.does("a: DEL lock:1")
 	all := databases(real.lab)
-	require.Equal(t, "3", all[len(all)-1])
+	require.Equal(t, "6", all[len(all)-1])
 }
 
 func TestAPipelineIsLoggedWithItsDatabasesInAnyOrder(t *testing.T) {

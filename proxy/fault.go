@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
@@ -124,9 +125,8 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 	if l.isWatching() && c.queues(args) {
 		c.inside = append(c.inside, l.queue(c, args))
 	}
-	db := c.db
-	raw, hears := c.track(args)
-	c.raw = raw || c.raw
+	db := c.dbOf(args)
+	hears := c.tracks(args, r)
 	c.renamed()
 	if c.granted {
 		c.up.turn.sent(c, l.mayBlock(args))
@@ -142,6 +142,9 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 	d.entry.DB = db
 	c.due = append(c.due, d)
 	c.last = isLast(r.Action)
+	if r.Action == lab.Error && c.multi && ascii.EqualFold(args[0], "exec") {
+		return c.discardsInstead(d), true
+	}
 	switch r.Action {
 	case lab.DropBefore, lab.ResetBefore:
 		d.here, d.ready, d.cuts, d.ends = true, true, true, endingOf(r)
@@ -154,7 +157,6 @@ func (c *pair) gate(args [][]byte) (sent []byte, goes bool) {
 	}
 	c.replies.later()
 	d.entry.Outcome = lab.NotExecuted
-	d.refused()
 	if r.Action == lab.Error {
 		d.entry.Reply, d.entry.Kind = lab.Reply(d.reply), lab.Kind(d.reply)
 	}
@@ -360,7 +362,7 @@ func (c *pair) forgetParked() {
 // entry begins an entry of the log.
 func (l *labState) entry(c *pair, event string, args [][]byte, key string) lab.Entry {
 	return lab.Entry{Time: l.ledger.now(), Mono: monotonic(), Client: c.id, Name: lab.Printable(c.name), Event: event,
-		Cmd: lab.Words(args), Key: key, DB: c.db}
+		Cmd: lab.Words(args), Key: key, DB: c.dbOf(args)}
 }
 
 // isGated reports whether requests have to be decided on, one by one.

@@ -211,7 +211,8 @@ func TestRulesSeeTransactionsScriptsAndNames(t *testing.T) {
 	for _, want := range []string{"+OK", "+QUEUED", "-NO"} {
 		require.Equal(t, want, a.read())
 	}
-	require.Equal(t, "+OK", a.do("DISCARD"), "the upstream has got no EXEC")
+	require.Equal(t, "-ERR DISCARD without MULTI", a.do("DISCARD"), "the upstream has no transaction left")
+	require.Equal(t, `"1"`, lab.do("GET lock:a"))
 	require.Equal(t, "-NOSCRIPT", a.do("EVAL return1 0"))
 	require.Equal(t, "-NOSCRIPT", a.do("EVALSHA 2fa8ac2cbd8a7e7ddf1ad98a6d4b5b06ac6ef2c6 0")[:9])
 	require.Equal(t, "-NO", a.do("EVAL return2 1 lock:b"))

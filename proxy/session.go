@@ -59,7 +59,7 @@ func (s *session) track(args [][]byte) (raw bool, hears func(reply []byte)) {
 	case "select":
 		return false, s.selects(args)
 	case "multi":
-		s.beginsMulti()
+		return false, s.beginsMulti()
 	case "exec":
 		return false, s.executes()
 	case "discard":
