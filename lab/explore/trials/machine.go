@@ -54,6 +54,17 @@ func (s *standstill) took() (u use) {
 	return u
 }
 
+// had returns how much of the time since the last look the program could use. A look comes late where the machine is
+// busy, and then the program may be late, too: so one look counts for no more than some steps, or for one if the system
+// does not tell how long the program has waited.
+func (u use) had(passed, step time.Duration) time.Duration {
+	const steps = 3
+	if !u.known {
+		return step
+	}
+	return max(min(passed, steps*step)-u.still, 0)
+}
+
 // ofChildren returns how long the children of a process have run that have ended since the last look: see proc(5).
 func (s *standstill) ofChildren(path string) time.Duration {
 	const user, system, tick = 13, 14, 10 * time.Millisecond // cutime and cstime, behind a name in brackets

@@ -88,3 +88,12 @@ func TestTheChildrenThatHaveEndedCount(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	require.Zero(t, s.ofChildren(path))
 }
+
+func TestALateLookCountsForAFewSteps(t *testing.T) {
+	const step = 20 * time.Millisecond
+	require.Equal(t, step, use{}.had(time.Second, step), "the system does not tell")
+	require.Equal(t, 25*time.Millisecond, use{known: true}.had(25*time.Millisecond, step))
+	require.Equal(t, 15*time.Millisecond, use{still: 10 * time.Millisecond, known: true}.had(25*time.Millisecond, step))
+	require.Equal(t, 3*step, use{known: true}.had(time.Second, step))
+	require.Zero(t, use{still: time.Second, known: true}.had(time.Second, step))
+}

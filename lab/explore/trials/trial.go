@@ -254,22 +254,28 @@ func (t *trial) pause() {
 }
 
 // How long the servers have to see no request until the clients count as quiet, unless the options say it, and how
-// much longer clients that are never quiet have. The steps are few: on a busy machine each takes longer, and a client
-// that pauses for longer than its own timeout has another mark.
+// much longer clients that are never quiet have. The steps are few: on a busy machine each takes longer, and a request
+// that waits for longer than the timeout of its client has another mark.
 const (
 	quietFor  = 200 * time.Millisecond
 	quietStep = 20 * time.Millisecond
 	quietMost = 1300 * time.Millisecond
 )
 
-// watch waits until another client has the lock, or no client sends anything, or the program is over. It counts steps
-// for the reason that after has.
+// watch waits until another client has the lock, or no client sends anything, or the program is over.
 func (t *trial) watch(rule string) error {
 	const mostStill = 20
 	last, quiet, still := "", cmp.Or(t.Quiet, quietFor), standstillOf(t.program)
-	var all, passed, since time.Duration
-	for most := quiet + quietMost; all < mostStill*most && passed < most && passed-since < quiet; all += quietStep {
-		passed += quietStep - min(still.took().still, quietStep)
+	var passed, since time.Duration
+	began, looked := time.Now(), time.Now()
+	for most := quiet + quietMost; passed < most && passed-since < quiet && time.Since(began) < mostStill*most; {
+		select {
+		case <-t.program.over:
+			return nil
+		case <-time.After(quietStep):
+		}
+		passed += still.took().had(time.Since(looked), quietStep)
+		looked = time.Now()
 		newest, err := t.newest()
 		if err != nil {
 			return err
@@ -280,11 +286,6 @@ func (t *trial) watch(rule string) error {
 			if err != nil || t.explorer.GoneOn(rule, s) {
 				return err
 			}
-		}
-		select {
-		case <-t.program.over:
-			return nil
-		case <-time.After(quietStep):
 		}
 	}
 	return nil
