@@ -56,7 +56,7 @@ func TestADocumentHasTheMarksOfAllCompanies(t *testing.T) {
 	require.Len(t, all.Findings, 2)
 	require.Equal(t, []int{20, 10}, []int{all.Trials, all.Seconds})
 	require.Len(t, lone.Points[0].Marks, 1, "a record stays as it is")
-	require.Contains(t, overview([]record{all})[2], " | 1.0 | **1** | 0 | 0 | 0 | 0 | 1 | 0 | **1** | 0 | 20 | 10 |")
+	require.Contains(t, overview([]record{all})[2], " | 1.0 | **1** | 0 | 0 | 0 | 0 | 1 | 0 | **1** | 0 | – | 20 | 10 |")
 }
 
 func TestARecordOfOneCompanyIsEnough(t *testing.T) {

@@ -91,7 +91,7 @@ func overview(all []record) []string {
 	for _, c := range companies[1:] {
 		head = append(head, broken+c.title)
 	}
-	head = append(head, "trials", "seconds")
+	head = append(head, "same on another server", "trials", "seconds")
 	lines := []string{"| " + strings.Join(head, " | ") + " |", "|" + strings.Repeat("---|", len(head))}
 	trials, seconds := 0, 0
 	for _, r := range all {
@@ -103,7 +103,8 @@ func overview(all []record) []string {
 			row = append(row, r.number(broken, c))
 		}
 		trials, seconds = trials+r.Trials, seconds+r.Seconds
-		lines = append(lines, "| "+strings.Join(row, " | ")+fmt.Sprintf(" | %d | %d |", r.Trials, r.Seconds))
+		lines = append(lines, "| "+strings.Join(row, " | ")+
+			fmt.Sprintf(" | %s | %d | %d |", r.steadied().number(), r.Trials, r.Seconds))
 	}
 	return append(lines, "", fmt.Sprintf("%s, %d trials, %s if one client runs after another.",
 		plural(len(all), "client", "clients"), trials, plural((seconds+59)/60, "minute", "minutes")))
@@ -145,14 +146,20 @@ func (r record) section() []string {
 	for _, row := range r.rows() {
 		lines = append(lines, "| "+strings.Join(row.faults, ", ")+" | "+strings.Join(row.marks, " | ")+" |")
 	}
+	shown := r.steadied()
 	if len(r.Findings) > 0 {
 		lines = append(lines, "")
 	}
 	for _, f := range r.Findings {
 		if r.at(f.At)[f.Fault] == f.Mark {
-			lines = append(lines, fmt.Sprintf("* %s (%s): %s", f.Mark, f.Fault, f.Sentence))
+			line := fmt.Sprintf("* %s (%s): %s", f.Mark, f.Fault, f.Sentence)
+			if shown.has(f) {
+				line += " It is shown on " + shown.Server + ", too."
+			}
+			lines = append(lines, line)
 		}
 	}
+	lines = append(lines, shown.lines()...)
 	if len(r.Unsteady) > 0 {
 		var names []string
 		for _, p := range r.Unsteady {

@@ -1,6 +1,7 @@
 // Command explore finds which single failure breaks released lock clients, and shows that nothing has changed since.
 //
 //	clients/interop/run explore [-only ECO,...] [-client NAME,...] [-beside COMPANY,...] [-update [-join] | -replay]
+//	clients/interop/run explore -server PROGRAM [-only ECO,...] [-client NAME,...] [-update | -replay]
 //
 // Each client runs its scenario in one process that lives long: two workers, a and b, take and release one lock. Each
 // trial has a server of its own, with one failure at one request. The marks are compared with the recorded ones.
@@ -12,6 +13,7 @@
 //	measure.go   package lab/explore with a client in place of a program
 //	record.go    what is recorded of a client, and what varies between runs
 //	replay.go    which cells are tried again, and which have changed
+//	foreign.go   the same cells at another server, and what it has shown
 //	document.go  the generated parts of docs/explore-results.md
 package main
 
@@ -38,6 +40,7 @@ type options struct {
 	only    []string // ecosystems; none means all
 	clients []string // none means all
 	beside  []string // companies; none means all
+	server  string   // the program of another server, behind a proxy; "" for miniredisd
 	update  bool
 	join    bool
 	replay  bool
@@ -54,6 +57,7 @@ func main() {
 	only := flag.String("only", "", "explore these `ecosystems` only (their folders' names, separated by commas)")
 	clients := flag.String("client", "", "explore these `clients` only (separated by commas)")
 	beside := flag.String("beside", "", "only with servers of these `companies`: "+strings.Join(companyNames(), ", "))
+	flag.StringVar(&o.server, "server", "", "compare with what is recorded at this `program`, such as redis-server")
 	flag.BoolVar(&o.update, "update", false, "write what is found into "+document+" and "+records)
 	flag.BoolVar(&o.join, "join", false, "with -update: add to the runs that are recorded, in place of a new record")
 	flag.BoolVar(&o.replay, "replay", false, "try only cells that are broken or noticed, and a few others")
@@ -83,11 +87,17 @@ func run(ctx context.Context, o options) error {
 			return fmt.Errorf("-beside %s: there are %s", name, strings.Join(companyNames(), ", "))
 		}
 	}
+	if o.server != "" {
+		if len(o.beside) > 0 || o.join {
+			return errors.New("-beside and -join do not go with -server: its server is alone")
+		}
+		o.beside = []string{alone}
+	}
 	all, err := o.find(ctx)
 	if err != nil {
 		return err
 	}
-	if o.update {
+	if o.update && o.server == "" {
 		err = each(all, o.jobs, func(c client) error { return c.update(ctx, o) })
 		return errors.Join(err, write(document, records))
 	}
@@ -95,7 +105,11 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	return each(plans, o.jobs, func(p plan) error { return p.check(ctx, o) })
+	err = each(plans, o.jobs, func(p plan) error { return p.check(ctx, o) })
+	if o.update {
+		err = errors.Join(err, write(document, records))
+	}
+	return err
 }
 
 // find returns the clients to explore.

@@ -24,7 +24,7 @@ func (c client) measure(ctx context.Context, o options, wanted func(cell) bool) 
 	p := &process{command: []string{"./explore", c.Name}, dir: folder(c.ecosystem)}
 	defer p.end()
 	opt := trials.Options{Options: c.options, Quiet: quiet, Play: p.warmPlay}
-	opt.Program, opt.Seed, opt.Patience = []string{c.Name}, o.seed, patience
+	opt.Program, opt.Seed, opt.Patience, opt.Foreign = []string{c.Name}, o.seed, patience, o.foreign()
 	if wanted != nil {
 		opt.Cells = func(at explore.Point, f explore.Fault) bool { return wanted(cell{pointOf(at), f.Name}) }
 	}

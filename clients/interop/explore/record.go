@@ -21,7 +21,8 @@ type record struct {
 	Points   []pointRecord `json:"points"`
 	Findings []finding     `json:"findings"`
 	Unsteady []point       `json:"unsteady"` // points that do not come in each run
-	Trials   int           `json:"trials"`   // in all runs, with the confirmations
+	Shown    *shown        `json:"shown,omitempty"`
+	Trials   int           `json:"trials"` // in all runs, with the confirmations
 	Runs     int           `json:"runs"`
 	Seconds  int           `json:"seconds"`
 }
@@ -228,15 +229,21 @@ func (c client) update(ctx context.Context, o options) error {
 	}
 	if known {
 		all.keep(old)
+		all.Shown = old.Shown
 	}
-	text, err := json.MarshalIndent(all, "", "  ")
+	return all.save()
+}
+
+// save writes a record.
+func (r record) save() error {
+	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(c.path()), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(r.path()), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(c.path(), append(text, '\n'), 0o644)
+	return os.WriteFile(r.path(), append(text, '\n'), 0o644)
 }
 
 func (c client) path() string { return filepath.Join(records, c.company.name, c.Name+".json") }

@@ -44,6 +44,7 @@ func (o options) plans(all []client) (plans []plan, err error) {
 		p := plan{c, map[cell]string{}}
 		for _, at := range r.steady() {
 			switch {
+			case !o.plays(at.fault):
 			case !o.replay || at.mark == broken || at.mark == noticed && at.fault != silent && c.name == alone:
 				p.cells[at.cell] = at.mark
 			case at.mark != hangs && at.fault != silent: // these take long
@@ -86,7 +87,7 @@ func (p plan) check(ctx context.Context, o options) error {
 	if len(p.cells) == 0 {
 		return nil
 	}
-	began, tried, left := time.Now(), 0, p.cells
+	began, tried, left, on := time.Now(), 0, p.cells, ""
 	var now, why map[cell]string
 	for turn := 1; turn <= turns && len(left) > 0; turn++ {
 		r, err := p.measure(ctx, o, func(c cell) bool { return left[c] != "" })
@@ -98,6 +99,7 @@ func (p plan) check(ctx context.Context, o options) error {
 			continue
 		}
 		rec := recordOf(p.client, r, 0)
+		on = r.On
 		tried += rec.Trials
 		now, why = map[cell]string{}, reasons(r)
 		for c, before := range left {
@@ -109,7 +111,12 @@ func (p plan) check(ctx context.Context, o options) error {
 	}
 	fmt.Printf("%s: %d cells, %d trials, %.1f s, %d changed\n", p, len(p.cells), tried, time.Since(began).Seconds(),
 		len(left))
-	return p.changes(left, now, why)
+	if err := p.changes(left, now, why); !o.update || err != nil && ctx.Err() != nil {
+		return err
+	} else if err != nil {
+		fmt.Println(err)
+	}
+	return p.note(o.server, on, now)
 }
 
 const silent = "silent"
