@@ -19,7 +19,8 @@
 #
 # Replies are written as in LAB LOG: OK, 1, text, (nil), ERR ..., [a b]. An address is node-N. The state of a connection
 # is (closed), (reset) or (refused). Nothing here sleeps or uses real time. MINIREDISD is the path
-# of the server (built here by default), SEED its seed, and HISTORY a file for LAB ALL LOG EXPORT.
+# of the server (built here by default), SEED its seed, and HISTORY a file for LAB ALL LOG EXPORT. With
+# WATCH=127.0.0.1:7379 the servers have their page there, and each step waits for Enter.
 set -eu
 export LC_ALL=C
 trap '' PIPE
@@ -45,7 +46,8 @@ start() {
 		(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && go build -o "$MINIREDISD" ./cmd/miniredisd)
 	fi
 	mkfifo "$work/says"
-	"$MINIREDISD" --lab yes --seed "${SEED:-1}" --port 0 --port-file "$work/ports" --dir "$work" "$@" >"$work/says" 2>&1 &
+	"$MINIREDISD" --lab yes --seed "${SEED:-1}" --port 0 --port-file "$work/ports" --dir "$work" ${WATCH:+--watch "$WATCH"} "$@" \
+		>"$work/says" 2>&1 &
 	server=$!
 	exec {says}<"$work/says"
 	until [ -s "$work/ports" ]; do
@@ -63,12 +65,17 @@ start() {
 	labcli ALL CLOCK SET 1700000000000 >/dev/null
 	labcli ALL LOG WATCH '*' >/dev/null
 	labcli ALL LOG RESET >/dev/null
+	[ -z "${WATCH-}" ] || echo "Open http://$WATCH/ and press Enter for each step."
 }
+
+# step waits until the reader wants the next step. Without WATCH nobody looks.
+step() { [ -z "${WATCH-}" ] || read -rs || true; }
 
 labcli() { redis-cli -p "${ports[via - 1]}" LAB "$@"; }
 
 lab() {
 	if [ "$1" != gets ]; then
+		step
 		echo "lab> $(nodes "$*")"
 		reply=$(labcli "$@")
 		case $reply in ERR* | NOPERM* | Error*) wrong "no error" ;; esac
@@ -128,6 +135,7 @@ talk() {
 		exec {fd}>&-
 		;;
 	*)
+		step
 		echo "$name> $(shown "$@")"
 		[ -z "$fd" ] || { settle "${of[$name]}" && send "$fd" "$@"; }
 		;;
@@ -220,6 +228,7 @@ wrong() {
 } >&2
 
 the_end() {
+	step
 	local all=
 	[ ${#ports[@]} = 1 ] || all=ALL
 	[ -z "${HISTORY-}" ] || labcli $all LOG EXPORT >"$HISTORY"
