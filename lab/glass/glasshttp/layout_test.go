@@ -106,7 +106,7 @@ func TestTheHeadOfThePageFitsWithSeveralMasters(t *testing.T) {
 	p := chromium.Start(t)
 	p.Prefer("light", false)
 	for _, lang := range []string{"en", "zh"} {
-		for _, screen := range screens() {
+		for _, screen := range append(screens(), "topology") {
 			s.open(p, screen, lang)
 			p.Wait(`document.body.dataset.state === "running" && document.querySelector("#masters:not([hidden])")`)
 			for _, state := range []string{"running", "stopped at: script goes on"} {

@@ -21,6 +21,7 @@ const SCREENS = [
   { id: 'models', key: '5', load: () => import('./models.js') },
   { id: 'labs', key: '6', load: () => import('./labs.js') },
   { id: 'replay', key: '7', loop: true, load: () => import('./replay.js') },
+  { id: 'topology', key: '8', load: () => import('./topology.js') }, // of several servers
 ];
 
 // screens are all, or in a saved file those that need no server.
@@ -182,6 +183,7 @@ async function route() {
     const root = el('div', { class: `screen ${spec.id}` });
     $('screen').replaceChildren(root);
     screen = { ...spec, module };
+    store.showTopology(spec.id === 'topology');
     module.mount(root);
   } catch (err) { fail(err); return; }
   translate(document);
@@ -262,6 +264,7 @@ function render() {
 function masters() {
   const n = store.hello?.masters ?? 1, replicas = store.hello?.replicas ?? 0, first = n / (1 + replicas), select = $('masters');
   select.hidden = n < 2;
+  $('tab-topology')?.toggleAttribute('hidden', n < 2 || store.mode !== 'live');
   if (select.options.length === n) return;
   const name = (i) => (i < first ? `M${i + 1}` : `M${1 + Math.floor((i - first) / replicas)} R${1 + (i - first) % replicas}`);
   select.replaceChildren(...Array.from({ length: n }, (_, i) => el('option', { value: i + 1 }, name(i))));

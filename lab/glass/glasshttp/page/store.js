@@ -16,6 +16,7 @@ export let name = ''; // of the recording
 export let lost = 0;
 export const replies = new Map(); // what the page's own clients got: name -> {id, got, closed}
 export const deaf = new Set(); // names of those that do not read
+export let topology = null; // the last answer to LAB TOPOLOGY: {nodes}, {waits} or {error}
 
 const MOST = 20000;
 let newest = 0; // the highest number of an event so far
@@ -32,6 +33,7 @@ let fading = 0; // timer of the last sum
 let rest = null; // the state of a server that was too busy to tell its last passes, and is quiet now
 let master = 1;
 let base = empty(); // before the first frame
+let showing = false; // the stream shall bring the topology
 
 // on calls fn after each change, at most once a frame of the screen.
 export function on(fn) { listeners.add(fn); }
@@ -157,6 +159,7 @@ function receive(kind, data) {
     }
     case 'sum': summed(data); break;
     case 'gap': lost += data.lost; break;
+    case 'topology': topology = data; break;
     case 'state':
       state = data;
       if (data.state !== 'running') { sample = null; follow(); }
@@ -219,7 +222,7 @@ function trim(st, data) {
 }
 
 function clear() {
-  frames = []; cursor = -1; live = true; sum = null; sample = null; lost = 0; name = ''; newest = 0; hello = null; sums = []; rest = null; base = empty();
+  frames = []; cursor = -1; live = true; sum = null; sample = null; lost = 0; name = ''; newest = 0; hello = null; sums = []; rest = null; base = empty(); topology = null;
   names.clear(); roles.clear(); replies.clear(); deaf.clear();
 }
 
@@ -229,8 +232,8 @@ export function connect(number = master) {
   if (mode === 'recording' || number !== master) clear();
   master = number;
   const from = frames.length ? newest + 1 : 1;
-  source = new EventSource(`/watch/events?from=${from}&master=${master}`);
-  for (const kind of ['hello', 'ev', 'stop', 'sum', 'gap', 'cl', 'state']) {
+  source = new EventSource(`/watch/events?from=${from}&master=${master}${showing ? '&topology=1' : ''}`);
+  for (const kind of ['hello', 'ev', 'stop', 'sum', 'gap', 'cl', 'state', 'topology']) {
     source.addEventListener(kind, (m) => receive(kind, JSON.parse(m.data)));
   }
   source.onerror = () => {
@@ -242,6 +245,13 @@ export function connect(number = master) {
 }
 
 function close() { source?.close(); source = null; }
+
+// showTopology lets the stream bring the topology, or not any more.
+export function showTopology(on) {
+  if (showing === on) return;
+  showing = on;
+  if (source) connect();
+}
 
 // A page that the browser keeps for the way back would keep its stream, too. A browser has six
 // connections to a server.

@@ -2,7 +2,7 @@
 export default {
   en: {
     'app.title': 'The glass loop', 'app.screens': 'screens', 'key.space': 'space',
-    'screen.loop': 'Loop', 'screen.timeline': 'Timeline', 'screen.claims': 'Claims', 'screen.locks': 'Locks', 'screen.models': 'Models', 'screen.labs': 'Labs', 'screen.replay': 'Replay',
+    'screen.loop': 'Loop', 'screen.timeline': 'Timeline', 'screen.claims': 'Claims', 'screen.locks': 'Locks', 'screen.models': 'Models', 'screen.labs': 'Labs', 'screen.replay': 'Replay', 'screen.topology': 'Topology',
     'do.toggle': 'pause or continue', 'do.toggle.short': 'Pause', 'do.continue.short': 'Continue', 'do.play.short': 'Play',
     'do.event': 'next event', 'do.event.short': 'Event', 'do.command': 'next command', 'do.command.short': 'Command', 'do.pass': 'next pass', 'do.pass.short': 'Pass',
     'do.back': 'one event back', 'do.forward': 'one event forward', 'do.end': 'to the last event', 'do.slow': 'slow motion: a delay at every point',
@@ -19,7 +19,7 @@ export default {
   },
   zh: {
     'app.title': '透明的事件循环', 'app.screens': '页面', 'key.space': '空格',
-    'screen.loop': '事件循环', 'screen.timeline': '时间线', 'screen.claims': '说法验证', 'screen.locks': '锁', 'screen.models': '线程模型', 'screen.labs': '实验', 'screen.replay': '回放',
+    'screen.loop': '事件循环', 'screen.timeline': '时间线', 'screen.claims': '说法验证', 'screen.locks': '锁', 'screen.models': '线程模型', 'screen.labs': '实验', 'screen.replay': '回放', 'screen.topology': '拓扑',
     'do.toggle': '暂停或继续', 'do.toggle.short': '暂停', 'do.continue.short': '继续', 'do.play.short': '播放',
     'do.event': '下一个事件', 'do.event.short': '事件', 'do.command': '下一条命令', 'do.command.short': '命令', 'do.pass': '下一轮循环', 'do.pass.short': '一轮',
     'do.back': '后退一个事件', 'do.forward': '前进一个事件', 'do.end': '到最后一个事件', 'do.slow': '慢动作：在每个点停顿片刻',
