@@ -284,3 +284,19 @@ func TestThePageKnowsTheSlotOfAKeyAndReadsItsPlaceFromTheLog(t *testing.T) {
 		require.Equal(t, want, got, changes)
 	}
 }
+
+// worker-1 and worker-2 are two clients, and the connections A-1 and A-2 of the page are one.
+func TestThePageTellsClientsApartByTheirWholeNames(t *testing.T) {
+	s := start(t)
+	p := chromium.Start(t)
+	s.open(p, "loop", "en")
+	var owners []string
+	p.Eval(`import("/lease.js").then(m =>
+		["worker-1", "worker-2", "page:A-1", "A-2", "B"].map(name => m.ownerOf({name})))`, &owners)
+	require.Equal(t, []string{"worker-1", "worker-2", "A", "A", "B"}, owners)
+	var found []string
+	p.Eval(`import("/lease.js").then(m => m.leases([[1, 2].map(n => ({client: n, name: "worker-" + n, time: n,
+		key: "lock:a", event: "command", outcome: "executed", cmd: "SET lock:a t PX 9", reply: "OK"}))],
+		"lock:a", 5).overlaps[0].owners)`, &found)
+	require.Equal(t, []string{"worker-1", "worker-2"}, found)
+}

@@ -16,7 +16,8 @@ export function leases(logs, key, now) {
   };
 }
 
-export const ownerOf = (e) => (e.name ? e.name.replace(/^page:/, '').replace(/-\d+$/, '') : `#${e.client}`);
+// ownerOf names a client. A client of the page has a connection to each master: A-1, A-2 ... are all A.
+export const ownerOf = (e) => (e.name ? e.name.replace(/^page:/, '').replace(/^([A-P])-\d+$/, '$1') : `#${e.client}`);
 
 const DONE = ['executed', 'reply lost', 'reply late', 'reply cut'];
 

@@ -127,7 +127,7 @@ export function called(addr, name) {
 // who describes a client for the picture: its name, its mark and the number of its colour.
 export function who(id) {
   if (id < 0) return { id, name: 'LAB', mark: 'LAB', hue: 6, page: false };
-  const full = (names.get(id) ?? '').replace(/^page:/, '').replace(/-\d+$/, '');
+  const full = (names.get(id) ?? '').replace(/^page:/, '').replace(/^([A-P])-\d+$/, '$1');
   const link = /^(replica|master)-(\d+)$/.exec(names.get(id) ?? ''), role = link?.[1] ?? (full ? '' : roles.get(id)); // the lab names links by a port
   if (role) return { id, name: t(`role.${role}`, { id: link?.[2] ?? `#${id}` }), mark: role === 'master' ? 'M' : `R${(link?.[2] ?? id) % 10}`, hue: 3 + (id % 5), page: false };
   const page = /^[A-P]$/.test(full);
