@@ -292,10 +292,17 @@ func (v *State) message(c *server.Client, bytes []byte) {
 }
 
 // onlyLooks reports whether a command of the lab asks what there is, and changes nothing that a client would see.
-func onlyLooks(cmd *command.Command, args [][]byte) bool {
-	switch cmd.Name {
-	case "lab|doctor", "lab|log", "lab|verdict", "lab|step", "lab|record":
+func onlyLooks(cmd *command.Command, args [][]byte) bool { return looks(cmd.Name, args) }
+
+// looks is onlyLooks for a name. args[1] is the verb.
+func looks(name string, args [][]byte) bool {
+	switch name {
+	case "lab|doctor", "lab|log", "lab|verdict", "lab|step", "lab|record", "lab|topology":
 		return true
+	case "lab|all":
+		return len(args) > 2 && looks("lab|"+strings.ToLower(string(args[2])), args[1:])
+	case "lab|master":
+		return len(args) > 3 && looks("lab|"+strings.ToLower(string(args[3])), args[2:])
 	case "lab|clock":
 		return len(args) == 2
 	case "lab|fault", "lab|partition", "lab|snapshot":

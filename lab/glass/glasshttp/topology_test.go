@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -84,4 +85,22 @@ func TestTheStreamTellsOfAFailoverAndOfALoopThatStands(t *testing.T) {
 	until("node 2 stands", func(v view) bool { return v.Waits })
 	s.must("/lab/step/continue?master=2", "")
 	until("node 2 goes on", func(v view) bool { return len(v.Nodes) == 3 })
+}
+
+// A page that asks all servers for news does not fill the picture of the loop with its own requests.
+func TestWhatAPageAsksAllServersIsNotShown(t *testing.T) {
+	s := start(t, "--replicas", "1", "--sentinels", "1")
+	f := s.listen("")
+	f.next("hello")
+	for _, words := range []string{"TOPOLOGY", "ALL LOG", "ALL CLOCK", "ALL DOCTOR", "MASTER 2 LOG"} {
+		s.lab(strings.Fields(words)...)
+	}
+	s.lab("ALL", "CLOCK", "ADVANCE", "1")
+	for {
+		events := string(f.next("ev"))
+		require.NotRegexp(t, `LAB (TOPOLOGY|MASTER|ALL (LOG|DOCTOR|CLOCK"))`, events)
+		if strings.Contains(events, "LAB ALL CLOCK ADVANCE 1") {
+			return
+		}
+	}
 }
