@@ -1,6 +1,7 @@
 package holders
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -45,6 +46,9 @@ const (
 	whyClocks = "the log does not show how much time passed between the events of two nodes: " +
 		"the lease may have been over"
 	whyNoNames = "connections without names use one token on several masters: that may be one client, or several"
+	whySlow    = "the votes of the masters came so slowly that it matters whether the client looked at its clock: " +
+		"the log does not show that"
+	whyPartly = "a renewal reached less than a majority of the masters: its client may have stopped, or gone on"
 )
 
 // alike compares the holders of two grants. A token that looks random names one holder. Any other token
@@ -138,7 +142,9 @@ const (
 	fixShared = "give each worker a connection and a name of its own (CLIENT SETNAME), " +
 		"and let each release and renewal be a script that compares a token of its own"
 	fixSeveral = "judge locks with one holder at a time, and read-write locks that keep their mode in the hash"
-	fixLost    = "let the client say what it believes: after a lost reply it may GET the key and compare its token"
+	fixVotes   = "let the client take the lease from its begin for its votes, compare the time that is left, " +
+		"and give the lock back if none is left or if the votes are less than a majority"
+	fixLost = "let the client say what it believes: after a lost reply it may GET the key and compare its token"
 )
 
 // isLike reports whether two steps are the same command.
@@ -165,12 +171,14 @@ func (o Overlap) question(several bool) Question {
 			}
 		}
 	}
-	if first == nil { // a vote without a reply
-		first = &Doubt{Why: WhyLost}
+	if first == nil { // or a vote without a reply
+		first = &Doubt{Why: cmp.Or(o.First.why, o.Second.why, WhyLost)}
 	}
-	q.Why = first.Why
-	if first.Why == WhyLost {
+	switch q.Why = first.Why; q.Why {
+	case WhyLost:
 		q.Fix = fixLost
+	case whySlow, whyPartly:
+		q.Fix = fixVotes
 	}
 	for _, v := range o.First.Votes {
 		q.Steps = append(q.Steps, v.Step())

@@ -99,7 +99,10 @@ type Holding struct {
 
 	Renews int64  // the order of the grant that it certainly renews
 	since  moment // the begin of the lease
-	least  struct {
+	begun  moment // of the first one
+
+	extended int64 // order of the last certain renewal
+	least    struct {
 		lease int64 // ms; 0 means without end
 		since moment
 		until int64 // unix ms

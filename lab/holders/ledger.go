@@ -122,7 +122,8 @@ func (l *Ledger) adds(node int, k Key, g Grant) {
 		l.asks(asker{node, g.Client}, asked{key: k, order: l.order, request: g.Request})
 	}
 	t := &tables[group][len(tables[group])-1]
-	t.lasts(g.Lease, l.times.moment(node), true, true)
+	t.begun = l.times.moment(node)
+	t.lasts(g.Lease, t.begun, true, true)
 	t.least.until = g.Until
 	if g.Unknown {
 		l.doubts(node, t, Doubt{Why: WhyLost, Step: g.Granted})
@@ -193,6 +194,8 @@ func (l *Ledger) Extended(master int, k Key, r Renewal) {
 	}
 	if r.Sure && r.Take == 0 {
 		t.Renewed++
+		l.order++
+		t.extended = l.order
 		l.renewed(t)
 	}
 	if !r.Sure || t.End != "" {

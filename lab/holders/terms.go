@@ -15,8 +15,10 @@ type Term struct {
 	Holder   string
 	Votes    []Vote
 	Majority bool
-	Sure     bool  // the client knows of the majority
-	Shared   bool  // a read lock: other readers may hold it, too
+	Sure     bool // the client knows of the majority
+	Shared   bool // a read lock: other readers may hold it, too
+	late     bool // the majority was complete when the leases of so many votes were over that none was left
+	why      string
 	From     int64 // the vote that completed the majority, else the last vote
 	MayFrom  int64 // where it may have begun already
 	To       int64 // 0 if it is not over
@@ -103,8 +105,8 @@ func termsOf(k Key, votes []Vote, majority int) []Term {
 		t.To, t.RanOut = t.over(majority, false)
 		t.Earliest, _ = t.over(majority, true)
 		t.Sure = t.known() >= majority && (t.Earliest == 0 || t.Earliest >= t.From)
-		t.Sure = t.Sure && !t.asksLate(majority)
-		t.Shared = t.Votes[0].Shared
+		t.Sure = t.Sure && !t.late && !t.asksLate(majority)
+		t.Shared, t.why = t.Votes[0].Shared, t.unclear(majority)
 		switch {
 		case t.To == 0 || t.To >= t.From:
 		case t.To < t.MayFrom:
@@ -118,13 +120,15 @@ func termsOf(k Key, votes []Vote, majority int) []Term {
 }
 
 // stands finds whether and when the holder had a majority, and drops the votes that were over before: a client that
-// looks at its clock does not count them.
+// looks at its clock does not count them. One that does not look may count them all.
 func (t *Term) stands(majority int) {
+	t.late = len(t.Votes) >= majority
+	t.Majority = t.late
 	for n := majority; n <= len(t.Votes); n++ {
 		last := t.Votes[n-1].Order
 		alive := slices.DeleteFunc(slices.Clone(t.Votes), func(v Vote) bool { return v.RanOut != 0 && v.RanOut < last })
 		if over := len(t.Votes) - len(alive); n-over >= majority {
-			t.Votes, t.Majority = alive, true
+			t.Votes, t.late = alive, false
 			return
 		}
 	}
@@ -189,14 +193,27 @@ func (t *Term) over(majority int, earliest bool) (order int64, ranOut bool) {
 		if earliest {
 			gaveUp, over = first(gaveUp, v.MayGiveUp), first(over, v.MayRunOut)
 		}
-		order = first(order, gaveUp)
+		switch {
+		case earliest || !t.isVague(majority):
+			order = first(order, gaveUp)
+		default: // another client may have given this vote up
+			over = first(over, gaveUp)
+		}
 		if over != 0 {
 			out = append(out, over)
 		}
 	}
 	may := len(t.Votes) / 2
-	if spare := len(t.Votes) - majority; spare >= 0 && t.renewedLast() < majority {
+	switch spare, slow := len(t.Votes)-majority, t.isSlow(majority); {
+	case slow && earliest:
+		may = 0
+	case !earliest && (slow || t.late || t.isVague(majority)):
+		may = len(t.Votes) - 1
+	case spare >= 0 && t.renewedLast(t.mostRenewed()) < majority:
 		may = spare
+		if earliest { // it may give up at once
+			order = first(order, t.lastRenewal())
+		}
 	}
 	if len(out) > may {
 		slices.Sort(out)
@@ -207,9 +224,50 @@ func (t *Term) over(majority int, earliest bool) (order int64, ranOut bool) {
 	return order, false
 }
 
+// unclear says why the log does not show until when the client of several votes believed in them, "" if it does.
+func (t *Term) unclear(majority int) string {
+	switch {
+	case t.late, t.isSlow(majority):
+		return whySlow
+	case t.isVague(majority):
+		return whyNoNames
+	case majority > 1 && t.renewedLast(t.mostRenewed()) < majority:
+		return whyPartly
+	}
+	return ""
+}
+
+// isVague reports whether the votes may belong to several clients: their connections have no names, and the token may
+// be a word of all.
+func (t *Term) isVague(majority int) bool {
+	return majority > 1 && t.Votes[0].Name == "" && !LooksRandom(t.Votes[0].Token)
+}
+
+// isSlow reports whether the votes came so slowly that it matters whether a client counts its lease from the first of
+// them, as it has to, or from the last one. Redlock allows for a drift of a hundredth of the lease, and 2 ms.
+func (t *Term) isSlow(majority int) bool {
+	if most := t.mostRenewed(); most > 0 && t.renewedLast(most) >= majority {
+		return false // these have the lease of one renewal
+	}
+	first, last := t.Votes[0].begun.passed(), t.Votes[0].begun.passed()
+	for _, v := range t.Votes {
+		first, last = min(first, v.begun.passed()), max(last, v.begun.passed())
+	}
+	return last-first > t.Votes[0].Lease/100+2
+}
+
+// mostRenewed returns how often the lease of a vote was renewed, at most.
+func (t *Term) mostRenewed() int {
+	return slices.MaxFunc(t.Votes, func(a, b Vote) int { return cmp.Compare(a.Renewed, b.Renewed) }).Renewed
+}
+
+// lastRenewal returns the order of the last renewal of a vote.
+func (t *Term) lastRenewal() int64 {
+	return slices.MaxFunc(t.Votes, func(a, b Vote) int { return cmp.Compare(a.extended, b.extended) }).extended
+}
+
 // renewedLast counts the votes whose leases were renewed most often.
-func (t *Term) renewedLast() (n int) {
-	most := slices.MaxFunc(t.Votes, func(a, b Vote) int { return cmp.Compare(a.Renewed, b.Renewed) }).Renewed
+func (t *Term) renewedLast(most int) (n int) {
 	for _, v := range t.Votes {
 		if v.Renewed == most {
 			n++

@@ -62,6 +62,9 @@ type moment struct {
 	others                      []sighting // with replicas: the newest ones of all nodes
 }
 
+// passed returns the time of a moment without the moves of clocks that were no time.
+func (m moment) passed() int64 { return m.now - m.moved + m.together }
+
 // times holds the clocks of the masters. Of those that are being moved, the newest goes step by step, and the others
 // have arrived.
 type times struct {
@@ -183,6 +186,9 @@ func (t *times) ran(m moment, node int) (least, most int64) {
 	if apart := base - (m.now - m.moved) - real; -close <= apart && apart <= close {
 		return max(real, 0), max(real, 0) // both clocks have run with the real time
 	}
+	if len(m.others) == 0 {
+		return 0, max(real, 0)
+	}
 	before := m.others[node]
 	if !before.seen {
 		return max(base-c.first.base, 0), max(real, 0)
@@ -207,17 +213,19 @@ func (l *Ledger) Passed(master int, time int64) {
 
 // passed ends the leases that are over although their keys have not ended at that time.
 func (l *Ledger) passed(master int, time int64) {
-	if !l.times.sees(master, time) {
-		l.endLeases(master)
-		return
-	}
+	moved := l.times.sees(master, time)
 	for i := range l.times.clocks {
-		l.endLeases(i)
+		switch {
+		case moved, i == master:
+			l.endLeases(i, i)
+		case l.groups == nil: // time has passed for the holders of other masters, too
+			l.endLeases(i, master)
+		}
 	}
 }
 
-// endLeases ends the leases of a node's group that are over as its clock shows it.
-func (l *Ledger) endLeases(master int) {
+// endLeases ends the leases of a node's group that are over as the clock of a node shows it.
+func (l *Ledger) endLeases(master, by int) {
 	group := l.group(master)
 	l.open[group] = slices.DeleteFunc(l.open[group], func(o openLease) bool {
 		t := l.find(master, o.key, o.order)
@@ -225,16 +233,16 @@ func (l *Ledger) endLeases(master int) {
 		case t == nil || t.GaveUp != 0 || t.RanOut != 0 && !t.alone:
 			return true
 		case t.RanOut != 0:
-			return l.overTogether(master, t)
+			return l.overTogether(by, t)
 		}
-		_, perhaps := l.isOver(master, o.key, t.least.lease, t.least.since, 1)
-		over, longest := l.isOver(master, o.key, t.Lease, t.since, 1)
+		_, perhaps := l.isOver(by, o.key, t.least.lease, t.least.since, 1)
+		over, longest := l.isOver(by, o.key, t.Lease, t.since, 1)
 		if t.MayRunOut == 0 && (perhaps || longest && !over) {
 			l.order++
 			t.MayRunOut = l.order
-			least, _ := l.times.since(t.least.since, master, false)
+			least, _ := l.times.since(t.least.since, by, false)
 			t.mayAlone = (l.groups != nil || l.masters > 1) && least < t.least.lease
-			if !over && longest && t.since.node != master {
+			if !over && longest && t.since.node != by {
 				t.doubt(Doubt{Order: l.order, Why: whyClocks})
 			}
 		}
@@ -242,7 +250,7 @@ func (l *Ledger) endLeases(master int) {
 			return false
 		}
 		l.order++
-		return !l.ranOut(master, t)
+		return !l.ranOut(by, t)
 	})
 }
 
@@ -342,7 +350,7 @@ func (l *Ledger) opensAll(node int, k Key) {
 			l.opens(node, openLease{k, t.Order})
 		}
 	}
-	l.endLeases(node)
+	l.endLeases(node, node)
 }
 
 // Moved reports that a test moves the clock of a master, from and to in unix ms. together means

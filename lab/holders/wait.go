@@ -119,7 +119,7 @@ func (l *Ledger) Awaited(node int, w Wait) {
 			continue
 		}
 		l.opens(node, openLease{a.key, a.order}) // it may be over although the key has not ended
-		l.endLeases(node)
+		l.endLeases(node, node)
 		if l.order++; l.replied(t, &a, w) {
 			continue
 		}

@@ -136,6 +136,10 @@ func Reasons() map[string]string {
 			"the lease may have been over": "从日志里看不出两个节点的事件之间过了多久：租约可能已经到期",
 		"connections without names use one token on several masters: that may " +
 			"be one client, or several": "几个没有名字的连接在多个主节点上用同一个令牌：这可能是一个客户端，也可能是几个",
+		"the votes of the masters came so slowly that it matters whether the client looked at its clock: " +
+			"the log does not show that": "各主节点的票来得太慢，客户端有没有看自己的时钟就成了关键，而日志里看不出来",
+		"a renewal reached less than a majority of the masters: " +
+			"its client may have stopped, or gone on": "续期没有达到多数主节点：客户端可能停了下来，也可能继续工作",
 
 		// What a command did to the lock.
 		"the command carries no token that is unique, and several holders of the lock use its connection " +
