@@ -87,6 +87,34 @@ func TestAPopTakesWhatIsInAQueue(t *testing.T) {
 			"1200 b SADD k free = 1 | k set - > free")), "k"))
 }
 
+// A token that clients take out and put back says that the lock is free. Its key has no holder while it is there.
+func TestATokenThatIsTakenOutAndPutBackIsNoHolders(t *testing.T) {
+	const queue = "not-judged: k is a queue: clients take what others have added"
+	const taken = "took out of k what another client had put there; the judge does not know whether a believes that it " +
+		"holds the lock"
+	for name, test := range map[string]struct{ log, unnamed, mutex string }{
+		"SREM": {"1000 z SADD k free = 1 | k set - > free\n1100 a SREM k free = 1 | k set free > -\n" +
+			"1200 a SADD k free = 1 | k set - > free\n1300 b SREM k free = 1 | k set free > -", queue,
+			"a's SREM at 00:00:01.100 "},
+		"SMOVE to another key": {"1000 z SADD k free = 1 | k set - > free\n1100 a SMOVE k busy free = 1 | k set free > -\n" +
+			"1200 b INCR k = 1 | k string - > 1", queue, "a's SMOVE at 00:00:01.100 "},
+		"a state": {"1000 z SET k free = OK | k string - > free\n1100 a GETSET k busy = free | k string free > busy\n" +
+			"1200 a SET k free = OK | k string busy > free\n1300 b GETSET k busy = free | k string free > busy", queue,
+			"a's GETSET at 00:00:01.100 "},
+		"a field": {"1000 z HSET k free yes = 1 | k hash - > free=yes\n1100 a HDEL k free = 1 | k hash free=yes > -\n" +
+			"1200 a HSET k free yes = 1 | k hash - > free=yes", queue, "a's HDEL at 00:00:01.100 "},
+	} {
+		h := read(t, test.log)
+		require.Equal(t, test.unnamed, says(prove(h), "k"), name)
+		h.Watched = []lab.Watch{{Pattern: "k", As: lab.Mutex}}
+		require.Equal(t, "undecided: "+test.mutex+taken, says(prove(h), "k"), name)
+	}
+	require.Contains(t, says(prove(read(t, `
+		1000 a SET k held NX = OK | k string - > held
+		1100 b DEL k = 1 | k string held > -
+		1200 b SET k held NX = OK | k string - > held`)), "k"), "two-holders")
+}
+
 func TestAClientThatWasRefusedMayReadThatItHolds(t *testing.T) {
 	const wrote = "wrote k; the judge does not know whether b believes that it holds the lock"
 	const one = "1000 a SADD k 1 = 1 | k set - > 1\n1000 a SCARD k = 1\n1100 b SADD k 1 = 0\n1100 b SCARD k = 1"

@@ -69,19 +69,6 @@ func (p *prover) remove(r *request, l *lock, removed []part, c lab.Change) {
 	}
 }
 
-// leaves notes a part of a collection that another client than its holder removed by itself: queues do so.
-func (p *prover) leaves(r *request, l *lock, q part, own bool) {
-	name := lower(r.Cmd)
-	pops := strings.Contains(name, "pop") // its reply gives the client what was in the key
-	if l.told.As != lab.Unnamed || own || !pops && q.value == "" && q.token == q.name && len(l.parts) == 0 {
-		return
-	}
-	switch {
-	case pops, name == "zrem", name == "srem", name == "smove":
-		l.what = queue
-	}
-}
-
 // replace applies a string that a client has replaced by another one.
 func (p *prover) replace(r *request, l *lock, old, now part) {
 	mine := p.authors(r, l, true)

@@ -47,7 +47,7 @@ type word struct {
 func (p *prover) foresee() {
 	p.ways()
 	p.leases()
-	epoch := p.epoch
+	epoch, in := p.epoch, pool{map[word]string{}, map[use]bool{}}
 	for i := range p.history.Entries {
 		e := &p.history.Entries[i]
 		if e.Event == lab.EventCrash {
@@ -71,6 +71,7 @@ func (p *prover) foresee() {
 			k := holders.Key{DB: c.DB, Name: c.Key}
 			s.frees, s.adds = s.frees || c.After == nil || countsDown(c), s.adds || c.Before == nil
 			s.writes = s.writes || c.After != nil
+			p.foreseePool(in, r, c, who)
 			p.sends(k, r.words, who)
 			p.scores[k] = p.scores[k] || endsInScores(c, e.Time)
 			for _, token := range asChanged(c).added(c) {

@@ -23,6 +23,7 @@ func helps() []help {
 		{doubtsGiven, "let a client that waits look whether the lock has its token before it begins"},
 		{doubtsSent, "send a release again until it succeeds, or wait until the lease is over"},
 		{doubtsFail, "let the client stop its work when a renewal fails"},
+		{doubtsTaken, fixTaken},
 		{doubtsBegin, fixValue},
 		{doubtsValue, fixValue},
 		{doubtsUnseen, fixUnseen},

@@ -218,6 +218,7 @@ func (p *prover) change(r *request, c lab.Change) {
 		removed = slices.Clone(l.parts)
 	}
 	removed, added, kept = l.rewrites(removed, added, kept)
+	p.takesOut(r, l, removed)
 	switch {
 	case c.After == nil && p.strays(r, l, removed):
 	case c.Cause != lab.ByCommand || r.Client == 0:

@@ -115,6 +115,7 @@ type group struct {
 	scores   map[holders.Key]bool // the sorted sets whose scores are the ends of leases
 	looking  map[word]bool        // clients look how many tokens there are behind this way to take a lock
 	told     map[said]bool        // the replies with which each lock was taken
+	pools    map[holders.Key]bool // clients put back what they have taken out
 	behind   map[word]int64       // ms: the lease that clients give a lock behind its grant, by the way of the grant
 }
 
@@ -136,7 +137,7 @@ func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *
 		for len(groups) <= n.Master {
 			groups = append(groups, &group{master: len(groups), claims: map[holders.Key]*claims{}, uses: map[use]bool{},
 				takers: map[word][]string{}, sole: map[string]bool{}, taking: map[word]bool{}, scores: map[holders.Key]bool{},
-				told: map[said]bool{}, looking: map[word]bool{}, behind: map[word]int64{},
+				told: map[said]bool{}, looking: map[word]bool{}, behind: map[word]int64{}, pools: map[holders.Key]bool{},
 				senders: map[word]int{}, distinct: distinct})
 		}
 	}

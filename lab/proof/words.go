@@ -64,6 +64,8 @@ const (
 		"the judge does not know who holds a permit"
 	doubtsCame doubt = "%s's %s at %s brought %s, and no other node shows that it left there; " +
 		"the judge does not know who holds the lock"
+	doubtsTaken doubt = "%s's %s at %s took out of %s what another client had put there; " +
+		"the judge does not know whether %[1]s believes that it holds the lock"
 	doubtsPassed doubt = "%s's %s at %s wrote %s past the proxy; the judge does not know who holds the lock"
 	doubtsValue  doubt = "%s's %s at %s changed a value of %s that the log does not have; " +
 		"the judge cannot tell who held it"
@@ -100,6 +102,8 @@ func (p *prover) leavesUnread(r *request, l *lock, why doubt) {
 		switch {
 		case why == doubtsPassed:
 			fix = fixPassed
+		case why == doubtsTaken:
+			fix = fixTaken
 		case r.Event == lab.EventChanged:
 			why, fix = doubtsUnseen, fixUnseen
 		}
@@ -109,6 +113,7 @@ func (p *prover) leavesUnread(r *request, l *lock, why doubt) {
 }
 
 const (
+	fixTaken  = "let a key that is there mean that the lock is held: take it with SET key token NX PX milliseconds"
 	fixValue  = "watch the key from before it is first written, and keep its value small"
 	fixUnseen = "find out why the server did not show the key then: it may have ended; LAB LOG RESET begins again"
 )

@@ -21,6 +21,9 @@ func proofs() []translation {
 			"$1 在 $3 的 $2 的回复丢失了；无法知道 $1 是否了解 $4 的情况"},
 		{"%s's %s at %s carries no token of its own; the judge does not know which holder of %s sent it",
 			"$1 在 $3 的 $2 没有带独一无二的令牌；无法知道它来自 $4 的哪个持有者"},
+		{"%s's %s at %s took out of %s what another client had put there; " +
+			"the judge does not know whether %[1]s believes that it holds the lock",
+			"$1 在 $3 用 $2 从 $4 里取走了别的客户端放进去的东西；无法知道 $1 是不是以为自己持有锁"},
 		{"%s's %s at %s gave %s a millisecond to live; the judge does not know whether %[1]s gave the lock up in this way",
 			"$1 在 $3 用 $2 只让 $4 再活一毫秒；无法知道 $1 是不是这样放弃锁的"},
 		{"%s's %s at %s deleted %s, because it set a time that was over; " +
