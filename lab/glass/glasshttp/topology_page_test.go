@@ -162,7 +162,7 @@ func TestThePageShowsANodeThatKeepsItsOldMap(t *testing.T) {
 	require.Equal(t, "null", p.Text(`document.querySelector("[data-odd]")`), "its map is still that of the others")
 	s.moves(p, "foo", "1", "NODE")
 	p.Wait(`document.querySelectorAll("[data-odd]").length === 1 && document.querySelector("[data-odd='2']")`)
-	require.Equal(t, "2 Node 2 has an old map, and hears nothing. "+
+	require.Equal(t, "2 Node 2 hears nothing, and its map is not that of most nodes. "+
 		"For slot 12182 it says node 3, and most nodes say node 1.",
 		p.Text(`document.querySelector("[data-odd]").textContent`))
 	require.Equal(t, "1", p.Text(`document.querySelector("[data-map='2']").dataset.apart`))

@@ -12,7 +12,7 @@ const THIN = 4; // a range that would be thinner is drawn so wide
 // range names slots.
 export const range = (from, to) => t(from === to ? 'tp.slot' : 'tp.range', { from, to, slot: from });
 
-export const hue = (node) => (node - 1) % 8;
+export const hue = (node) => (node + 7) % 8;
 
 // mark is what badge draws for a node.
 export const mark = (n) => ({ name: t('tp.node', { n: n.node }), mark: String(n.node), hue: hue(n.node) });

@@ -15,6 +15,7 @@ add(texts);
 const POLL = 700; // ms between two looks at the logs
 const MOST = 12; // rows of a list, and nodes side by side
 const LANES = 50;
+const KEPT = 60; // changes
 const STEPS = ['IMPORTING', 'MIGRATING', 'KEYS', 'NODE'];
 
 let ui = {};
@@ -81,7 +82,7 @@ function take() {
   const nodes = store.topology?.nodes;
   if (!nodes || nodes === seen) return;
   const at = new Date().toTimeString().slice(0, 8);
-  if (seen) happened = [...news(seen, nodes).map((v) => ({ at, v })).reverse(), ...happened].slice(0, 60);
+  if (seen) happened = [...news(seen, nodes).map((v) => ({ at, v })).reverse(), ...happened].slice(0, KEPT);
   seen = nodes;
   if (!nodes.some((n) => n.node === chosen)) chosen = 1;
 }
@@ -99,10 +100,23 @@ export function render() {
     const node = seen.find((n) => n.node === chosen);
     ui.deeds.replaceChildren(deeds(node, seen, act));
     mover(ui.mover, seen, act);
-    ui.news.replaceChildren(...happened.map((h) => el('li', {}, el('span', { class: 'dim' }, h.at), ' ', told(h.v))));
+    tell();
     translate(ui.root);
   }
   if (focused) ui.root.querySelector(`[data-focus="${focused}"]`)?.focus({ preventScroll: true });
+}
+
+// tell adds what is new to the list of changes. What stands there stays: a screen reader would read it again.
+function tell() {
+  if (ui.lang !== lang) {
+    [ui.lang, ui.told] = [lang, new Set()];
+    ui.news.replaceChildren();
+  }
+  for (const h of happened.toReversed().filter((o) => !ui.told.has(o))) {
+    ui.told.add(h);
+    ui.news.prepend(el('li', {}, el('span', { class: 'dim' }, h.at), ' ', told(h.v)));
+  }
+  while (ui.news.children.length > KEPT) ui.news.lastChild.remove();
 }
 
 const act = (...words) => order(...words).catch(fail);
@@ -132,7 +146,7 @@ function notice() {
 
 const disc = (n, copy = false) => {
   const says = t(copy ? 'tp.copy' : 'tp.node', { n });
-  return el('b', { class: `disc c${hue(n)}${copy ? ' tp-copy' : ''}`, role: 'img', 'aria-label': says, title: says }, String(n));
+  return el('b', { class: `disc c${hue(n)}${copy ? ' tp-copy' : ''}`, role: 'img', 'aria-label': says, title: says }, String(n || '?'));
 };
 
 // stateOf is the state for the eye: a loop that stands still cannot say it itself.
@@ -185,10 +199,10 @@ const differs = (ranges) => ranges.slice(0, 3).map((d) => t('tp.differs', { slot
 
 // move is a slot that moves, with its steps, and what a client meets now.
 function move(m) {
-  const done = STEPS.indexOf(stepOf(m));
-  return el('li', { 'data-slot': m.slot, 'data-step': STEPS[done] }, el('b', {}, t('tp.slot', { slot: m.slot })), ' ', disc(m.from), ' → ', disc(m.to), ' ',
-    el('span', { class: 'tp-steps' }, STEPS.map((name, i) => el('span', { class: `tp-step${i <= done ? ' tp-done' : ''}`, 'aria-current': i === done ? 'step' : null }, name))),
-    el('span', { class: 'tp-meets' }, t(`tp.meets.${STEPS[done]}`, { from: m.from, to: m.to }), ' ', t('tp.keys', { left: m.left ?? '?', got: m.got ?? '?', from: m.from, to: m.to })));
+  const step = stepOf(m), done = { IMPORTING: m.importing, MIGRATING: m.migrating, KEYS: step === 'KEYS' };
+  return el('li', { 'data-slot': m.slot, 'data-step': step }, el('b', {}, t('tp.slot', { slot: m.slot })), ' ', disc(m.from), ' → ', disc(m.to), ' ',
+    el('span', { class: 'tp-steps' }, STEPS.map((name) => el('span', { class: `tp-step${done[name] ? ' tp-done' : ''}`, 'aria-current': name === step ? 'step' : null }, name))),
+    el('span', { class: 'tp-meets' }, t(`tp.meets.${step}`, { from: m.from, to: m.to }), ' ', t('tp.keys', { left: m.left ?? '?', got: m.got ?? '?', from: m.from, to: m.to })));
 }
 
 // locks are the watched keys: where they are, and who has written their values.
