@@ -27,6 +27,7 @@ import (
 //
 //	-> {"trial":7,"kind":"single","title":"reply lost at a's first SET",
 //	    "url":"redis://127.0.0.1:40001","ports":[40001],"limit_ms":5300}
+//	   with --cluster and --sentinels also "replicas":[40002] and "sentinels":[40003,40004,40005]
 //	<- {"trial":7,"failed":"AssertionError: nobody held the lock","assertion":true,"output":"..."}
 //
 // Each trial has one answer. failed is null if the test did not fail. assertion tells a promise of the test that is
@@ -46,6 +47,9 @@ type taskLine struct {
 	URL     string `json:"url"` // of the first master
 	Ports   []int  `json:"ports"`
 	LimitMS int64  `json:"limit_ms"`
+
+	Replicas  []int `json:"replicas,omitempty"`  // ports: with --cluster or --sentinels
+	Sentinels []int `json:"sentinels,omitempty"` // ports
 }
 
 // answerLine is the answer to a trial.
@@ -84,8 +88,6 @@ func exploreTest(args []string, in io.Reader, out, errs io.Writer) int {
 	switch {
 	case len(f.Program) != 1:
 		err = errors.New("--stdio expects the name of one test")
-	case err == nil && f.Sentinels:
-		err = errors.New("--sentinels does not go with --stdio: a test hears of no Sentinel")
 	case err == nil && (f.Jobs > 1 || f.Port > 0 || f.Invariant != "" || f.json || f.xml != ""):
 		err = errors.New("--jobs, --port, --invariant, --json and --junit do not go with --stdio")
 	}
@@ -149,12 +151,12 @@ const giveUpLimit = 10 * time.Second
 func (c *conversation) play(ctx context.Context, t trials.Task) (trials.Answer, error) {
 	line := taskLine{Trial: t.ID, Kind: kindWord(t.Kind), Title: t.Title, URL: "redis://" + t.Addrs[0],
 		LimitMS: t.Limit.Milliseconds()}
-	for _, addr := range t.Addrs {
-		port, err := strconv.Atoi(addr[strings.LastIndexByte(addr, ':')+1:])
-		if err != nil {
-			return trials.Answer{}, err
-		}
-		line.Ports = append(line.Ports, port)
+	var bad [3]error
+	line.Ports, bad[0] = trialPorts(t.Addrs)
+	line.Replicas, bad[1] = trialPorts(t.Replicas)
+	line.Sentinels, bad[2] = trialPorts(t.Sentinels)
+	if err := errors.Join(bad[:]...); err != nil {
+		return trials.Answer{}, err
 	}
 	if err := c.out.Encode(line); err != nil {
 		return trials.Answer{}, err
@@ -173,6 +175,17 @@ func (c *conversation) play(ctx context.Context, t trials.Task) (trials.Answer, 
 	case <-time.After(giveUpLimit):
 		return trials.Answer{}, fmt.Errorf("the test was not given up within %v", giveUpLimit)
 	}
+}
+
+func trialPorts(addrs []string) (all []int, err error) {
+	for _, addr := range addrs {
+		port, err := strconv.Atoi(addr[strings.LastIndexByte(addr, ':')+1:])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, port)
+	}
+	return all, nil
 }
 
 // answer takes the answer to a trial.

@@ -13,8 +13,11 @@ type Task struct {
 	ID    int
 	Kind  explore.Kind
 	Title string        // what is tried
-	Addrs []string      // of the servers, which end with the trial
+	Addrs []string      // of the masters, which end with the trial
 	Limit time.Duration // after that the trial is given up
+
+	Replicas  []string // addresses: those that the test may meet, of a cluster or behind Sentinels
+	Sentinels []string // addresses
 
 	Servers *stage.Stage // the same, for who runs the test and judges it; nil if they are foreign
 
@@ -40,9 +43,13 @@ func (t *trial) ask() *program {
 	p.giveUp = cancel
 	go func() {
 		defer close(p.over)
-		a, err := t.Play(ctx, Task{
+		task := Task{
 			ID: t.ID, Kind: t.Kind, Title: title, Addrs: t.addrs(), Limit: t.limit(), Servers: t.stage, Pauses: t.pauses,
-		})
+		}
+		if t.Cluster || t.Sentinels {
+			task.Replicas, task.Sentinels = t.all[len(task.Addrs):t.nodes()], t.all[t.nodes():]
+		}
+		a, err := t.Play(ctx, task)
 		p.failed, p.unsafe, p.err = a.Failed, a.Unsafe, err
 		_, _ = p.output.Write([]byte(a.Output)) // it has no error
 	}()
