@@ -182,6 +182,10 @@ func (p *prover) strays(r *request, l *lock, removed []part) bool {
 		return false
 	}
 	l.drop(removed)
+	if p.arrives(r, l) {
+		p.leavesUnread(r, l, doubtsValue)
+		return true
+	}
 	for _, q := range removed {
 		if q.held != nil && !q.held.gone {
 			by := r.step()
@@ -190,6 +194,19 @@ func (p *prover) strays(r *request, l *lock, removed []part) bool {
 		}
 	}
 	return true
+}
+
+// arrives reports whether another node has restored the key during a MIGRATE, although that proves no passage.
+func (p *prover) arrives(r *request, l *lock) bool {
+	began := int64(0)
+	if r.index > 0 {
+		began = p.history.Entries[r.index-1].Mono
+	}
+	return slices.ContainsFunc(p.group.nodes, func(o *prover) bool {
+		return o != p && slices.ContainsFunc(o.since(began), func(e lab.Entry) bool {
+			return e.Mono <= r.Mono && isRestore(&e) && e.Cmd[1] == l.Name
+		})
+	})
 }
 
 // isElsewhere reports whether a master of other slots has the part of a belief.
