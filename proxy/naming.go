@@ -85,7 +85,8 @@ func (n *naming) asks(args [][]byte) {
 		do := rewriteOf(name, args)
 		if n.multi {
 			n.queued = append(n.queued, do)
-		} else if do != nil {
+		}
+		if do != nil { // also behind MULTI, which the upstream may have refused
 			n.due = append(n.due, naming1{number: n.asked, do: do})
 		}
 	}

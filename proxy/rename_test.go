@@ -124,6 +124,8 @@ func TestAnAddressIsFoundWhereverARequestPutsIt(t *testing.T) {
 		"hello of Sentinels": {"SUBSCRIBE __sentinel__:hello",
 			">3\r\n$7\r\nmessage\r\n$18\r\n__sentinel__:hello\r\n$23\r\n4,7001,id,0,m,5,7002,0.\r\n",
 			">3\r\n$7\r\nmessage\r\n$18\r\n__sentinel__:hello\r\n$45\r\n2001:db8::7,17001,id,0,m,2001:db8::7,17002,0.\r\n"},
+		"a MULTI that fails": {"MULTI|ROLE", "-NOAUTH no\r\n*3\r\n$5\r\nslave\r\n$1\r\nh\r\n:7001\r\n",
+			"-NOAUTH no\r\n*3\r\n$5\r\nslave\r\n$11\r\n2001:db8::7\r\n:17001\r\n"},
 		"no reply": {"ROLE", "?\r\n", "?\r\n"},
 		"MONITOR":  {"MONITOR|ROLE", "+OK\r\n+1 [0 4:7001] \"role\"\r\n", "+OK\r\n+1 [0 4:7001] \"role\"\r\n"},
 	} {
