@@ -87,6 +87,34 @@ func TestAPopTakesWhatIsInAQueue(t *testing.T) {
 			"1200 b SADD k free = 1 | k set - > free")), "k"))
 }
 
+// The reply to a command that adds a token beside another one, or that counts, may tell its client of the other one.
+func TestAMutexWithTwoTokensMayHaveOneHolder(t *testing.T) {
+	const first = "1000 a LPUSH k ta = 1 | k list - > ta\n"
+	const wrote = " wrote k; the judge does not know whether "
+	for name, test := range map[string]struct{ log, says string }{
+		"LPUSH tells of two": {first + "1100 b LPUSH k tb = 2 | k list ~ > ta tb",
+			"undecided: b's LPUSH at 00:00:01.100" + wrote + "b believes that it holds the lock"},
+		"a second field of the holder": {"1000 a HSETNX k locked 1 = 1 | k hash - > locked=1\n" +
+			"1000 a HSET k owner ta at 5 = 2 | k hash ~ > owner=ta at=5",
+			"undecided: a's HSET at 00:00:01.000" + wrote + "a believes that it holds the lock"},
+		"SWAPDB": {"1000 z SWAPDB 0 1 = OK | k string - > tx\n1100 b SET k tb NX = (nil)\n" +
+			"1200 b SET k tb = OK | k string tx > tb", "undecided: z's SWAPDB at 00:00:01.000" + wrote +
+			"z believes that it holds the lock"},
+		"a count that two clients lower": {"1000 a INCR k = 1 | k string - > 1\n1100 c INCR k = 2 | k string 1 > 2\n" +
+			"1200 a DECR k = 1 | k string 2 > 1\n1300 c DECR k = 0 | k string 1 > 0\n1400 c INCR k = 1 | k string 0 > 1",
+			"undecided: a's DECR at 00:00:01.200 carries no token of its own; " +
+				"the judge does not know which holder of k sent it"},
+		"a count that its holder did not lower": {"1000 a INCR k = 1 | k string - > 1\n" +
+			"1300 c DECR k = 0 | k string 1 > 0\n1400 c INCR k = 1 | k string 0 > 1",
+			"two-holders: c's DECR at 00:00:01.300 took k from a, which believed in it without end; " +
+				"c took it at 00:00:01.400: both believe that they hold it"},
+	} {
+		h := read(t, test.log)
+		h.Watched = []lab.Watch{{Pattern: "k", As: lab.Mutex}}
+		require.Equal(t, test.says, says(prove(h), "k"), name)
+	}
+}
+
 // A token that clients take out and put back says that the lock is free. Its key has no holder while it is there.
 func TestATokenThatIsTakenOutAndPutBackIsNoHolders(t *testing.T) {
 	const queue = "not-judged: k is a queue: clients take what others have added"

@@ -260,6 +260,9 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 			}
 			doubt = saying(r, l, doubtsWriter) // it may have brought the token of the holder back
 		}
+		if !slices.Contains(r.words, l.Name) { // SWAPDB brings it from another database
+			doubt = cmp.Or(doubt, saying(r, l, doubtsWriter))
+		}
 	}
 	if p.cluster && isRestore(r.Entry) {
 		doubt = saying(r, l, doubtsCame)
@@ -302,6 +305,8 @@ func (p *prover) doubtOf(r *request, l *lock, c lab.Change) string {
 	case r.isScript():
 	case stores, name == "append", name == "setrange": // a length tells nobody that it has a lock
 		return saying(r, l, doubtsWriter)
+	case l.told.As == lab.Mutex && len(l.parts) > 0 && (r.Reply != "1" || p.looking[word{l.Key, r.way()}]):
+		return saying(r, l, doubtsWriter) // beside another token: its client has read how many there are
 	case c.Before != nil && result == no && !l.seenAbsent[me]: // HSET tells that the field was there
 		return saying(r, l, doubtsWriter)
 	case !tries(r) && r.Reply == "OK" && p.readsBack(r, l):
@@ -370,6 +375,8 @@ func (p *prover) counts(r *request, l *lock, c lab.Change) bool {
 		p.grant(r, l, part{name: c.After.Text, token: c.After.Text, deadline: c.After.Deadline}, nil, "")
 	case !is && l.told.As == lab.Unnamed:
 		l.what = counter
+	case n < was: // another client may have counted, too
+		p.givesUp(r, l, unsure(r, l, mine), nil)
 	}
 	return true
 }
