@@ -51,8 +51,7 @@ func (p plan) note(program, identity string, now map[cell]string) error {
 	slices.SortFunc(r.Shown.Others, func(a, b other) int {
 		return cmp.Or(strings.Compare(a.Fault, b.Fault), strings.Compare(a.At.String(), b.At.String()))
 	})
-	r.client = p.client
-	return r.save()
+	return p.save(r)
 }
 
 // has reports whether the other server has shown a finding, too.
@@ -69,12 +68,15 @@ func (r record) steadied() *shown {
 	if r.Shown == nil {
 		return nil
 	}
-	s := shown{Server: r.Shown.Server, Cells: r.Shown.Cells}
+	s := shown{Server: r.Shown.Server}
+	for _, at := range r.steady() {
+		if (options{server: s.Server}).plays(at.fault) {
+			s.Cells++
+		}
+	}
+	s.Cells = min(s.Cells, r.Shown.Cells)
 	for _, o := range r.Shown.Others {
-		switch mark := r.at(o.At)[o.Fault]; {
-		case mark == varies:
-			s.Cells--
-		case differ(o.Fault, mark, o.Mark):
+		if mark := r.at(o.At)[o.Fault]; mark != varies && differ(o.Fault, mark, o.Mark) {
 			s.Others = append(s.Others, o)
 		}
 	}

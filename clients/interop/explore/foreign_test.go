@@ -13,8 +13,7 @@ func TestWhatAnotherServerShowsIsRecorded(t *testing.T) {
 	c := folderOf(t).in([]string{alone})[0]
 	r := recorded(pointRecord{setnx, map[string]string{
 		"reply-lost": broken, "request-lost": "fine", "message-lost": "fine", "silent": varies}})
-	r.client = c
-	require.NoError(t, r.save())
+	require.NoError(t, c.save(r))
 	o := options{server: "redis-server", seed: 1}
 	plans, err := o.plans([]client{c})
 	require.NoError(t, err)
@@ -36,16 +35,16 @@ func TestASectionSaysWhatAnotherServerHasShown(t *testing.T) {
 		finding{"reset-after", takes, broken, "If it is reset, nobody can take it."})
 	r.Points[0].Marks["failover"] = broken
 	r.Points[1].Marks["silent"] = varies
-	r.Shown = &shown{"redis-server 7.2.6", 4, []other{{"reset-after", takes, "fine"}, {"silent", deletes, "fine"}}}
+	r.Shown = &shown{"redis-server 7.2.6", 5, []other{{"reset-after", takes, "fine"}, {"silent", deletes, "fine"}}}
 	lines := r.section()
 	require.Equal(t, []string{
 		"* broken (reply-lost): If the reply is lost, nobody can take it. It is shown on redis-server 7.2.6, too.",
 		"* broken (failover): If it fails over, nobody can take it.",
 		"* broken (reset-after): If it is reset, nobody can take it.", "",
-		"On redis-server 7.2.6, 2 of 3 of the marks are the same.", "",
+		"On redis-server 7.2.6, 3 of 4 of the marks are the same.", "",
 		"* reset-after at a 1 SET: fine on redis-server 7.2.6", "",
 		"Not in each run, and so not in the table: message 7 to b.",
 	}, lines[len(lines)-9:])
-	require.Contains(t, overview([]record{r, found()})[2], "| 2 of 3 | 10 | 5 |")
+	require.Contains(t, overview([]record{r, found()})[2], "| 3 of 4 | 10 | 5 |")
 	require.Contains(t, overview([]record{r, found()})[3], "| – | 10 | 5 |")
 }

@@ -231,19 +231,20 @@ func (c client) update(ctx context.Context, o options) error {
 		all.keep(old)
 		all.Shown = old.Shown
 	}
-	return all.save()
+	return c.save(all)
 }
 
-// save writes a record.
-func (r record) save() error {
+// save writes the record of a client in its company.
+func (c client) save(r record) error {
+	r.client = c
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(r.path()), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(c.path()), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(r.path(), append(text, '\n'), 0o644)
+	return os.WriteFile(c.path(), append(text, '\n'), 0o644)
 }
 
 func (c client) path() string { return filepath.Join(records, c.company.name, c.Name+".json") }
