@@ -60,6 +60,9 @@ type Entry struct {
 	Changes []Change `json:"changes,omitempty"` // of the watched keys, by this entry
 }
 
+// Failed reports whether the reply is an error, also one that came late or was lost.
+func (e *Entry) Failed() bool { return e.Outcome == Failed || e.Kind == "-" }
+
 // KeepEntries bounds the log, and a History. A server that runs for days has room for that many, and no
 // test reads more.
 const KeepEntries = 1 << 16

@@ -18,7 +18,7 @@ func (p *prover) heard(r *request, l *lock) {
 	p.looksElsewhere(r, l)
 	switch {
 	case p.isRedirected(r):
-	case !r.ran() || r.Outcome == lab.Failed:
+	case !r.ran() || r.Failed():
 		if !tries(r) {
 			p.gaveUpPerhaps(r, l, doubtsSent)
 		}

@@ -285,5 +285,5 @@ func (p *prover) waitBehind(r *request) (w *request) {
 
 // confirms reports whether a client has the reply to its WAIT, and it tells of as many servers as the client asked for.
 func (r *request) confirms() bool {
-	return !r.lost() && r.ran() && r.Outcome != lab.Failed && holders.Enough(r.Cmd, r.Reply)
+	return !r.lost() && r.ran() && !r.Failed() && holders.Enough(r.Cmd, r.Reply)
 }

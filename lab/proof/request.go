@@ -176,7 +176,7 @@ const (
 
 func answered(e *lab.Entry) answer {
 	switch {
-	case e.Outcome == lab.Failed || e.Outcome == lab.NotExecuted:
+	case e.Failed() || e.Outcome == lab.NotExecuted:
 		return no
 	case isNil(e):
 		return empty

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
 	"github.com/miniredisd/miniredisd/lab/proof"
 )
@@ -63,7 +62,7 @@ func often(n int) string {
 
 // setsBlindly reports whether e is a SET that a client sent without NX and XX.
 func (e entry) setsBlindly() bool {
-	if !e.ran() || e.Outcome == lab.Failed || e.By != "" || len(e.Cmd) < 3 {
+	if !e.ran() || e.Failed() || e.By != "" || len(e.Cmd) < 3 {
 		return false
 	}
 	switch strings.ToLower(e.Cmd[0]) {
