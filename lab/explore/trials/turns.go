@@ -1,6 +1,10 @@
 package trials
 
-import "time"
+import (
+	"time"
+
+	"github.com/miniredisd/miniredisd/lab/explore"
+)
 
 // How many trials may run for each job, with those that wait, and how many in all. There may be more of them as long as
 // the system has memory.
@@ -66,11 +70,15 @@ func (d *driver) working() (n int) {
 const idle = 4
 
 // note notes whether the program wants a processor, by what it has used of the machine in the time that passed. Where
-// the system does not tell, a program waits if it takes much longer than usual. Behind the program the judge works.
+// the system does not tell, a program waits if it takes much longer than usual. Behind the program the judge works. A
+// baseline keeps its place: no trial can begin before its end.
 func (t *trial) note(u use, passed, all time.Duration) {
+	if t.Kind == explore.Baseline {
+		return
+	}
 	wants := idle*u.wanted >= passed
 	if !u.known {
-		wants = t.Usual == 0 || all < 2*t.Usual
+		wants = all < 2*t.Usual
 	}
 	select {
 	case <-t.program.over:

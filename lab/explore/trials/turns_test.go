@@ -12,8 +12,8 @@ import (
 // underWay returns a trial that the loop has begun.
 func underWay(d *driver, id int) *trial {
 	d.enter(id)
-	p := &program{over: make(chan struct{})}
-	return &trial{driver: d, Trial: explore.Trial{ID: id, Usual: time.Second}, program: p}
+	t := explore.Trial{ID: id, Kind: explore.Single, Usual: time.Second}
+	return &trial{driver: d, Trial: t, program: &program{over: make(chan struct{})}}
 }
 
 func TestATrialThatWantsNoProcessorLeavesItsPlace(t *testing.T) {
@@ -44,6 +44,15 @@ func TestATrialWithoutFiguresOfTheSystemWaitsWhenItTakesLong(t *testing.T) {
 	require.Equal(t, 1, d.working())
 	only.note(use{}, time.Second, 2*time.Second)
 	require.Zero(t, d.working())
+}
+
+func TestABaselineKeepsItsPlace(t *testing.T) {
+	d := newDriver(Options{Jobs: 2})
+	first := underWay(d, 1)
+	first.Kind = explore.Baseline
+	first.note(use{known: true}, time.Second, time.Hour)
+	require.Equal(t, 1, d.working())
+	require.Empty(t, d.turns, "the loop would look whether the time is over, and no run has ended yet")
 }
 
 func TestMoreTrialsWaitWhereThereIsMemory(t *testing.T) {
