@@ -87,6 +87,19 @@ func TestAPopTakesWhatIsInAQueue(t *testing.T) {
 			"1200 b SADD k free = 1 | k set - > free")), "k"))
 }
 
+// Two workers share a connection: the log does not show which of them has looked how many there are.
+func TestTwoThatLookOverOneConnectionAreNotToldApart(t *testing.T) {
+	h := read(t, `
+		1000 a SADD k ta = 1 | k set - > ta
+		1000 a SADD k tb = 1 | k set ~ > tb
+		1000 a SCARD k = 2
+		1100 a SREM k tb = 1 | k set tb > ~
+		1200 a SCARD k = 1`)
+	h.Watched = []lab.Watch{{Pattern: "k", As: lab.Semaphore, Holders: 1}}
+	require.Equal(t, "undecided: a's SCARD at 00:00:01.000 carries no token of its own; "+
+		"the judge does not know which holder of k sent it", says(prove(h), "k"))
+}
+
 // The reply to a command that adds a token beside another one, or that counts, may tell its client of the other one.
 func TestAMutexWithTwoTokensMayHaveOneHolder(t *testing.T) {
 	const first = "1000 a LPUSH k ta = 1 | k list - > ta\n"

@@ -165,6 +165,9 @@ func (p *prover) looks(r *request, l *lock) bool {
 	if !is || at < 0 || r.isScript() {
 		return false
 	}
+	if !before && len(added) > 1 { // several workers share the connection, and each may have looked
+		p.leavesUnread(r, l, doubtsAuthor)
+	}
 	q := added[at]
 	l.asking[r.Client] = slices.Delete(added, at, at+1)
 	n, err := strconv.Atoi(r.Reply)
@@ -176,11 +179,8 @@ func (p *prover) looks(r *request, l *lock) bool {
 		return true
 	}
 	doubt := ""
-	switch {
-	case q.deadline > 0 && q.deadline <= r.Time:
+	if q.deadline > 0 && q.deadline <= r.Time {
 		doubt, q.deadline = saying(r, l, doubtsClock), 0
-	case !before && len(added) > 1: // several workers share the connection
-		doubt = saying(r, l, doubtsAuthor)
 	}
 	there := l.find(q.name)
 	now := int64(0) // the deadline of the key, which another client may have changed

@@ -104,6 +104,8 @@ func (p *prover) leavesUnread(r *request, l *lock, why doubt) {
 			fix = fixPassed
 		case why == doubtsTaken:
 			fix = fixTaken
+		case why == doubtsAuthor:
+			fix = fixOwn
 		case r.Event == lab.EventChanged:
 			why, fix = doubtsUnseen, fixUnseen
 		}
@@ -113,6 +115,7 @@ func (p *prover) leavesUnread(r *request, l *lock, why doubt) {
 }
 
 const (
+	fixOwn    = "give each worker a connection of its own, or count and add in one script"
 	fixTaken  = "let a key that is there mean that the lock is held: take it with SET key token NX PX milliseconds"
 	fixValue  = "watch the key from before it is first written, and keep its value small"
 	fixUnseen = "find out why the server did not show the key then: it may have ended; LAB LOG RESET begins again"
