@@ -132,6 +132,7 @@ func (p *prover) apart(r *request, l *lock, b *belief) {
 	if b != nil {
 		b.cut = ""
 		if r.Client != 0 {
+			l.moved = true
 			b.cut = who(r.actor(p.epoch)) + "'s " + r.verb() + " at " + Clock(r.Time)
 		}
 		p.Ledger.Apart(p.node, l.Key, b.order)

@@ -87,6 +87,14 @@ func TestAPopTakesWhatIsInAQueue(t *testing.T) {
 			"1200 b SADD k free = 1 | k set - > free")), "k"))
 }
 
+// A lease that another client than the writer of a value takes away, or gives, may be the lock.
+func TestALeaseThatOthersChangeMayBeTheLock(t *testing.T) {
+	const log = "1000 z SET k slot PX 500 = OK | k string - > slot@1500\n1100 a PERSIST k = 1 | k string slot@1500 > slot"
+	require.Equal(t, "not-judged: k has values that clients write without asking whether it is free",
+		says(prove(read(t, log)), "k"))
+	require.Equal(t, "safe", says(prove(read(t, strings.ReplaceAll(log, "z SET", "a SET"))), "k"))
+}
+
 // Two workers share a connection: the log does not show which of them has looked how many there are.
 func TestTwoThatLookOverOneConnectionAreNotToldApart(t *testing.T) {
 	h := read(t, `

@@ -40,6 +40,7 @@ type claims struct {
 	asked  bool  // somebody took it in a way that tells whether it was free
 	beside bool  // each change came from the holder of another lock
 	grows  bool  // it is a counter, and only grew
+	moved  bool  // another client than its holder has changed the deadline
 	unread *Ruling
 }
 

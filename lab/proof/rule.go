@@ -37,7 +37,7 @@ func (l *claims) joins(o *claims) {
 		l.beside, l.grows = o.beside, o.grows
 	}
 	l.beside, l.grows = l.beside && o.beside, l.grows && o.grows
-	l.seen, l.asked = l.seen || o.seen, l.asked || o.asked
+	l.seen, l.asked, l.moved = l.seen || o.seen, l.asked || o.asked, l.moved || o.moved
 	l.what = cmp.Or(l.what, o.what)
 	l.unread = cmp.Or(l.unread, o.unread)
 }
@@ -68,7 +68,7 @@ func (p *Proof) rule(l *claims) {
 			fmt.Sprintf("say what it is: LAB LOG WATCH %s AS QUEUE, or watch the locks alone", l.Name))
 	case l.told.As == lab.Unnamed && l.what == other:
 		p.notJudged(l, "has a type that no lock is made of", "watch the locks alone")
-	case l.told.As == lab.Unnamed && !l.asked && len(p.questions(l)) > 0:
+	case l.told.As == lab.Unnamed && !l.asked && (l.moved || len(p.questions(l)) > 0):
 		p.notJudged(l, "has values that clients write without asking whether it is free",
 			fmt.Sprintf("take a lock with SET key token NX PX milliseconds, or say that it is one: LAB LOG WATCH %s AS "+
 				"MUTEX", l.Name))
