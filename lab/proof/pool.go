@@ -17,8 +17,8 @@ type pool struct {
 	taken map[use]bool
 }
 
-// foreseePool notes the keys into which clients put back what they have taken out. One that takes a lock only if it is
-// free puts nothing back.
+// foreseePool notes the keys into which clients put back what they have taken out. A client that takes a lock only if
+// it is free puts nothing back. One that renames the key away and back has not used what is in it.
 func (p *prover) foreseePool(in pool, r *request, c lab.Change, who string) {
 	if c.Cause != lab.ByCommand || !slices.Contains(r.words, c.Key) { // SWAPDB and FLUSHALL name no key
 		return
@@ -32,7 +32,7 @@ func (p *prover) foreseePool(in pool, r *request, c lab.Change, who string) {
 	}
 	for _, token := range asChanged(c).added(c) {
 		in.put[word{k, token}] = who
-		if in.taken[use{word{k, token}, who}] && !tries(r) {
+		if in.taken[use{word{k, token}, who}] && !tries(r) && !r.brings() {
 			p.pools[k] = true
 		}
 	}
