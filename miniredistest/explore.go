@@ -59,6 +59,10 @@ func explored(t *testing.T, test func(*Trial), opts []Option) (*explore.Report, 
 	case o.tls != nil && !real:
 		t.Fatal("miniredistest: there is no TLS in a bubble. Explore needs RealTime for it")
 	}
+	if cfg := o.config(t); cfg.Cluster || cfg.Sentinels > 0 {
+		t.Fatal("miniredistest: Explore has no cluster and no Sentinels. A program has them by " +
+			"miniredisd explore --cluster or --sentinels")
+	}
 	for _, name := range o.explore.faults {
 		if !slices.Contains(explore.FaultNames(), name) {
 			t.Fatalf("miniredistest: there is no failure %q, only %s", name, strings.Join(explore.FaultNames(), ", "))

@@ -85,6 +85,8 @@ func strangers() map[string]strange {
 		}, "Explore makes a bubble for each trial"},
 		"has an option of Explore": {func(t *testing.T) { miniredistest.Run(t, miniredistest.Pairs()) },
 			"Pairs is an option of Explore, not of a server"},
+		"has a cluster": {exploreOne(race(plain), miniredistest.Cluster()), "Explore has no cluster and no Sentinels"},
+		"has Sentinels": {exploreOne(race(plain), miniredistest.Sentinels(3)), "Explore has no cluster and no Sentinels"},
 		"has no time": {exploreOne(race(plain), miniredistest.Budget(time.Nanosecond)),
 			"the time was over before the test had run three times without a fault"},
 		"leaves a goroutine": {exploreOne(func(t *miniredistest.Trial) {
