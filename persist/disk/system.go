@@ -115,5 +115,9 @@ func (System) Lock(dir string) (Lock, error) {
 		there, err := os.Stat(dir)
 		return err == nil && os.SameFile(locked, there)
 	}
-	return Lock{func() { _ = f.Close() }, isHere}, nil
+	unlock := func() {
+		_ = unix.Flock(int(f.Fd()), unix.LOCK_UN) // a program that is being started may still have the descriptor
+		_ = f.Close()
+	}
+	return Lock{unlock, isHere}, nil
 }
