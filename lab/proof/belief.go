@@ -177,13 +177,29 @@ func (p *prover) extends(r *request, l *lock, a author, until int64) {
 	p.mayBeLess(r, l, a.belief, until)
 }
 
-// mayRenew records that the author of a request that deleted the lock may believe that it has renewed it.
+// mayRenew records that the author of a request may believe that it has renewed the lock, although the key has not its
+// token. a is not sure.
 func (p *prover) mayRenew(r *request, l *lock, a author) {
-	if a.ends == 0 {
+	switch {
+	case a.ends == 0:
+		return
+	case r.Time > a.ends:
+		p.revive(r, l, a, r.Time+a.lease)
 		return
 	}
 	p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: a.order, Time: r.Time, Until: r.Time + a.lease,
 		Doubted: a.doubt != "", Why: holders.Doubt{Why: a.why, Step: r.step()}})
+}
+
+// renewsNothing handles the renewal of a key that is there and has nobody's token, such as bits of which none is set.
+func (p *prover) renewsNothing(r *request, l *lock, c lab.Change) {
+	if len(l.parts) > 0 || c.Before == nil || r.Client == 0 || !renews(lower(r.Cmd)) {
+		return
+	}
+	for _, a := range p.authors(r, l, false) {
+		a.sure, a.why = false, saying(r, l, doubtsWriter)
+		p.mayRenew(r, l, a)
+	}
 }
 
 // mayLast handles an end that a client has computed from its own clock: if that clock is behind, the client believes in
@@ -309,4 +325,11 @@ func (p *prover) renewsEach(r *request, l *lock, q *part, mine []author, entered
 			p.revive(r, l, a, q.deadline)
 		}
 	}
+}
+
+// isLess compares two counts.
+func isLess(a, b string) bool {
+	n, err := strconv.ParseInt(a, 10, 64)
+	m, bad := strconv.ParseInt(b, 10, 64)
+	return err == nil && bad == nil && n < m
 }

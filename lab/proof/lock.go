@@ -269,6 +269,7 @@ func (p *prover) keep(r *request, l *lock, c lab.Change, kept []part) {
 	if c.After == nil {
 		return
 	}
+	p.renewsNothing(r, l, c)
 	if c.Before != nil && c.Before.Deadline != c.After.Deadline && c.After.Type != "string" {
 		for _, q := range l.parts { // a change of the deadline names no part
 			if !slices.ContainsFunc(kept, func(k part) bool { return k.name == q.name }) && q.deadline == c.Before.Deadline {
@@ -296,13 +297,6 @@ func (p *prover) keep(r *request, l *lock, c lab.Change, kept []part) {
 			p.prolong(r, l, q, entered, field)
 		}
 	}
-}
-
-// isLess compares two counts.
-func isLess(a, b string) bool {
-	n, err := strconv.ParseInt(a, 10, 64)
-	m, bad := strconv.ParseInt(b, 10, 64)
-	return err == nil && bad == nil && n < m
 }
 
 // writesOver handles a client that writes the token that the key has, and is not its holder.
