@@ -91,7 +91,7 @@ func (p *Page) Wait(expression string) {
 }
 
 // Click moves the mouse to the middle of the first element of a CSS selector and clicks. A page that changes meanwhile
-// may have moved the element away: then Click tries again.
+// may have moved the element away: then Click tries again. One that has drawn it anew at its place was hit.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
 	for range 5 {
@@ -106,14 +106,16 @@ func (p *Page) Click(selector string) {
 func (p *Page) clickOnce(selector string) {
 	p.t.Helper()
 	var at *struct{ X, Y float64 }
-	p.Eval(`(e => {
+	p.Eval(`(selector => {
+		const e = document.querySelector(selector)
 		if (!e) return null
 		window.missed = !e.disabled
-		e.addEventListener("click", () => { window.missed = false }, {capture: true, once: true})
+		const hit = c => { if (c.target.closest(selector)) window.missed = false }
+		document.addEventListener("click", hit, {capture: true, once: true})
 		e.scrollIntoView({block: "nearest", inline: "nearest", behavior: "instant"})
 		const r = e.getBoundingClientRect()
 		return {x: r.x + r.width / 2, y: r.y + r.height / 2}
-	})(document.querySelector(`+quote(selector)+`))`, &at)
+	})(`+quote(selector)+`)`, &at)
 	if at == nil {
 		p.t.Fatalf("browser: there is no %s to click", selector)
 	}
