@@ -30,22 +30,7 @@ const (
 // FAILOVER_PROGRAM=17 prints the one with this seed.
 func TestProgramsWithFailoversAreJudgedRight(t *testing.T) {
 	t.Parallel()
-	const enough = 5 // wrong ones
-	var seen tally
-	ways := readGrammar(t)
-	for seed := range number(t, "FAILOVER_PROGRAMS", amount.Count(100, 2000)) {
-		p := ways.drawNodes(uint64(seed))
-		r := play(t, p)
-		seen.add(p, r)
-		if is := wrong(r); is != "" {
-			p = shrink(t, p)
-			t.Errorf("%s\n%s%s", is, p, play(t, p).log())
-			if seen.wrong++; seen.wrong == enough {
-				break
-			}
-		}
-	}
-	t.Logf("\n%s", &seen)
+	seen := judgeMany(t, 0, number(t, "FAILOVER_PROGRAMS", amount.Count(100, 2000)), readGrammar(t).drawNodes)
 	require.Greater(t, 10*seen.two, seen.all, "too few programs with two holders")
 }
 

@@ -22,12 +22,16 @@ import (
 // prints the one with this seed.
 func TestProgramsAreJudgedRight(t *testing.T) {
 	t.Parallel()
+	seen := judgeMany(t, number(t, "FIRST", 0), number(t, "PROGRAMS", amount.Count(200, 2000)), readGrammar(t).draw)
+	require.Greater(t, 8*seen.two, seen.all, "too few programs with two holders")
+}
+
+// judgeMany plays programs, each by the next seed, and wants the verdict to be right. It prints what it has seen.
+func judgeMany(t *testing.T, first, n int, draw func(seed uint64) program) (seen tally) {
+	t.Helper()
 	const enough = 5 // wrong ones
-	var seen tally
-	ways := readGrammar(t)
-	first := number(t, "FIRST", 0)
-	for seed := range number(t, "PROGRAMS", amount.Count(200, 2000)) {
-		p := ways.draw(uint64(first + seed))
+	for seed := range n {
+		p := draw(uint64(first + seed))
 		r := play(t, p)
 		seen.add(p, r)
 		if is := wrong(r); is != "" {
@@ -39,7 +43,7 @@ func TestProgramsAreJudgedRight(t *testing.T) {
 		}
 	}
 	t.Logf("\n%s", &seen)
-	require.Greater(t, 8*seen.two, seen.all, "too few programs with two holders")
+	return seen
 }
 
 // Programs far beyond those that are played above were judged wrong once.

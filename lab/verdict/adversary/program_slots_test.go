@@ -33,23 +33,8 @@ const (
 // seed, and SLOT_PROGRAM=17 prints the one with this seed.
 func TestProgramsWithMovingSlotsAreJudgedRight(t *testing.T) {
 	t.Parallel()
-	const enough = 5 // wrong ones
-	var seen tally
-	ways := readGrammar(t)
-	first := number(t, "SLOT_FIRST", 0)
-	for seed := range number(t, "SLOT_PROGRAMS", amount.Count(100, 1000)) {
-		p := ways.drawSlots(uint64(first + seed))
-		r := play(t, p)
-		seen.add(p, r)
-		if is := wrong(r); is != "" {
-			p = shrink(t, p)
-			t.Errorf("%s\n%s%s", is, p, play(t, p).log())
-			if seen.wrong++; seen.wrong == enough {
-				break
-			}
-		}
-	}
-	t.Logf("\n%s", &seen)
+	first, n := number(t, "SLOT_FIRST", 0), number(t, "SLOT_PROGRAMS", amount.Count(100, 1000))
+	seen := judgeMany(t, first, n, readGrammar(t).drawSlots)
 	require.Greater(t, 20*seen.two, seen.all, "too few programs with two holders")
 }
 
