@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/miniredisd/miniredisd/command"
 )
@@ -19,6 +20,7 @@ type Explorer struct {
 	locks  []string                    // their globs; the first one that matches a key is its lock
 	names  map[string]bool             // of clients: those that come in each baseline
 	rows   map[string]*command.Command // by their names, without subcommands
+	polls  time.Duration               // the longest time between two polls of a client in the baselines
 	err    error
 
 	next    int // ID of the next trial

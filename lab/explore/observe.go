@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
@@ -51,6 +52,7 @@ type step struct {
 // newest is the newest request of a client about a lock.
 type newest struct {
 	at       int // its index in observer.all
+	came     int64
 	state    int // how often the lock had changed
 	repeated int // how many requests before it were the same, and nobody changed the lock between them
 }
@@ -172,14 +174,17 @@ func (o *observer) add(en entry, a about, words []string) {
 		}
 		p.byKind = a.publishes || glob == ""
 		p.Command, p.Key, p.Master, p.Writes = a.name, shown(glob), en.master, wrote
-		now := newest{at: len(o.all), state: state}
-		if before, ok := o.last[ofKind]; ok && !wrote && before == o.last[ofClient] && before.state == state &&
-			!o.all[before.at].Writes {
-			now.repeated = before.repeated + 1
+		now := newest{at: len(o.all), state: state, came: en.came()}
+		var polled time.Duration
+		if before, ok := o.last[ofKind]; ok && before == o.last[ofClient] && !o.all[before.at].Writes {
+			polled = time.Duration(now.came-before.came) * time.Microsecond
+			if !wrote && before.state == state {
+				now.repeated = before.repeated + 1
+			}
 		}
 		p.repeats = now.repeated > 1
 		o.last[ofKind], o.last[ofClient] = now, now
-		o.all = append(o.all, seen{p, en.Name, en.Client})
+		o.all = append(o.all, seen{p, en.Name, en.Client, polled})
 	}
 }
 
@@ -200,7 +205,7 @@ func (o *observer) message(en entry) {
 	p.order, p.N, _ = o.count(place{en.master, p.glob, true, ""}, en, nil)
 	p.kindOrder, p.kindN = p.order, p.N
 	p.Command, p.Key, p.Master, p.Message = en.Cmd[0], shown(p.glob), en.master, true
-	o.all = append(o.all, seen{p, en.Name, en.Client})
+	o.all = append(o.all, seen{p, en.Name, en.Client, 0})
 }
 
 // came returns when a request came, in us. The log has a command that waited where it was answered.

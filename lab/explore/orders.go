@@ -197,11 +197,33 @@ func (e *Explorer) Held(t Trial, rule string, s Scene) Act {
 		e.passed[heldAt{t.ID, i}] = a.Pass.Milliseconds()
 	}
 	if len(first) > 0 && p.named {
-		for master := range e.opt.Masters {
-			a.Then = append(a.Then, Order{master + 1, words("FAULT DEL " + holdsAll)})
-		}
+		a.Then = append(a.Then, e.each("FAULT DEL "+holdsAll)...)
+	}
+	if len(first) > 0 && a.Wait {
+		a.First = append(e.each(answersLate), first...)
+		a.Quiet = min(e.polls+e.polls/4, mostQuiet)
+		a.Then = append(a.Then, e.each("FAULT DEL "+late)...)
 	}
 	return a
+}
+
+// late is the rule that answers the others late during a pause. The next holder may give the lock back at once. So it
+// must not learn that it has the lock before the request that waits is let go.
+const (
+	late        = "explore-late"
+	answersLate = "FAULT ADD " + late + " ACTION DELAY-REPLY 100"
+)
+
+// mostQuiet is how long a pause waits at most for a client that polls rarely. Requests that wait longer than that meet
+// the timeout of their client.
+const mostQuiet = 1500 * time.Millisecond
+
+// each returns a line as an order for each master.
+func (e *Explorer) each(line string) (orders []Order) {
+	for master := range e.opt.Masters {
+		orders = append(orders, Order{master + 1, words(line)})
+	}
+	return orders
 }
 
 // evictable returns the locks that exist and that the request which a rule holds is about. LAB EVICT reaches only

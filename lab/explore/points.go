@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/miniredisd/miniredisd/lab/verdict"
 )
@@ -35,6 +36,7 @@ type seen struct {
 	point
 	name   string
 	client int64
+	polled time.Duration // since the poll before it; 0 if the request before it was none
 }
 
 // identity is what makes points of several runs the same.
@@ -66,6 +68,7 @@ func (e *Explorer) findPoints() error {
 	index, times := map[identity]int{}, map[identity]int{}
 	for _, run := range runs {
 		for _, s := range run {
+			e.polls = max(e.polls, s.polled)
 			s.Client, s.named = s.name, e.names[s.name]
 			if !s.named {
 				s.Client = number(s.order)

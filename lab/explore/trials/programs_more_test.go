@@ -48,6 +48,24 @@ func careless(c *owner, token string) {
 	})
 }
 
+// brief asks rarely for the lock. The second owner gives it back at once.
+func brief(c *owner, token string) {
+	for range 16 {
+		v, _ := c.do("SET", "lock:o", token, "NX", "PX", "30000")
+		reached(c.came)
+		if v.Str == "OK" {
+			break
+		}
+		time.Sleep(300 * time.Millisecond)
+	}
+	if c.first {
+		c.work()
+	}
+	if v, _ := c.do("GET", "lock:o"); v.Str == token {
+		_, _ = c.do("DEL", "lock:o")
+	}
+}
+
 // majority has two owners of a lock on several masters. An owner without a majority gives back what it got, if it
 // is right.
 func majority(right bool) {

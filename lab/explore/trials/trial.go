@@ -234,7 +234,7 @@ func (t *trial) act(h explore.Hold) error {
 	case a.Wait && t.Tells:
 		t.pause()
 	case a.Wait:
-		if err := t.watch(h.Rule); err != nil {
+		if err := t.watch(h.Rule, a.Quiet); err != nil {
 			return err
 		}
 	}
@@ -263,9 +263,9 @@ const (
 )
 
 // watch waits until another client has the lock, or no client sends anything, or the program is over.
-func (t *trial) watch(rule string) error {
+func (t *trial) watch(rule string, polls time.Duration) error {
 	const mostStill = 20
-	last, quiet, still := "", cmp.Or(t.Quiet, quietFor), standstillOf(t.program)
+	last, quiet, still := "", max(cmp.Or(t.Quiet, quietFor), polls), standstillOf(t.program)
 	var passed, since time.Duration
 	began, looked := time.Now(), time.Now()
 	for most := quiet + quietMost; passed < most && passed-since < quiet && time.Since(began) < mostStill*most; {

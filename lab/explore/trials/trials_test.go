@@ -95,6 +95,7 @@ func TestALockForEverIsFoundInSetnxAndExpire(t *testing.T) {
 func TestADeleteWithoutCompareIsFound(t *testing.T) {
 	for name, sentence := range map[string]string{
 		"get-del":    "DEL waits until the lease of its client is over, ",
+		"brief":      "DEL waits until the lease of its client is over, ",
 		"no-compare": "DEL waits until the lease of its client is over, ",
 		"nameless":   "If #1's first DEL waits",
 	} {
@@ -128,7 +129,7 @@ func TestALockThatNobodyHoldsIsLeftBehind(t *testing.T) {
 	o.Jobs = 4
 	r := play(t, o)
 	c := cell(t, r, "a", 2, "request-lost")
-	require.Equal(t, explore.LeftBehind, c.Mark)
+	require.Equal(t, explore.LeftBehind, c.Mark, c.Why)
 	require.Equal(t, "lock:o is free again when its lease ends", c.Why)
 	o.Strict = true
 	r = play(t, o)
