@@ -20,6 +20,7 @@ type Explorer struct {
 	locks  []string                    // their globs; the first one that matches a key is its lock
 	names  map[string]bool             // of clients: those that come in each baseline
 	rows   map[string]*command.Command // by their names, without subcommands
+	unmet  map[int]bool                // points whose pause no other client has met
 	polls  time.Duration               // the longest time between two polls of a client in the baselines
 	err    error
 
@@ -77,7 +78,7 @@ func New(opt Options) *Explorer {
 	for _, cmd := range command.NewCommands().All() {
 		e.rows[cmd.Name] = cmd
 	}
-	e.base.left = map[string]bool{}
+	e.base.left, e.unmet = map[string]bool{}, map[int]bool{}
 	e.add(Baseline)
 	return e
 }
@@ -182,6 +183,7 @@ func (e *Explorer) Report() *Report {
 			byItself(&r.Pairs[i].Cell, e.base)
 		}
 	}
+	e.noteUnmet(&r)
 	r.Untried = e.untried()
 	r.OutOfTime = e.over && r.Untried > 0
 	return &r

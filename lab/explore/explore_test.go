@@ -313,6 +313,28 @@ func TestAPauseIsNoneIfTheClientGoesOnElsewhere(t *testing.T) {
 	require.Empty(t, e.awake(tr, h))
 }
 
+// b takes the lock when the request of a was executed, and so it did not meet that request.
+func TestThePauseThatNoOtherClientMetIsNoted(t *testing.T) {
+	const taken = "b SET lock:o token-b-1 NX PX 1000 -> OK"
+	for _, c := range []struct {
+		lines []string
+		noted bool
+	}{
+		{[]string{takes, "explore-1! " + deletes, deletes, taken}, true},
+		{[]string{takes, "explore-1! " + deletes, taken, deletes}, false},
+		{[]string{takes, "explore-1! " + deletes, deletes}, false},
+	} {
+		e := exploreWorld(t, Options{Only: []string{"paused"}}, func(tr Trial) Outcome { return plain(&tr) })
+		o := outcome(nil, c.lines...)
+		o.Histories[0].Entries[1].Outcome = lab.Held
+		e.passed[heldAt{99, 0}] = 901
+		j := &judgement{e: e, t: Trial{ID: 99, Strikes: []Strike{{2, 0}}}, o: o}
+		j.unmet()
+		require.Equal(t, c.noted, strings.Contains(strings.Join(e.Report().Notes, "\n"), "nobody took the lock while these "+
+			"requests waited, only afterwards, so a client that asks earlier was not tried: a's first DEL"), c.lines)
+	}
+}
+
 func TestGlobsMatchTheKeyAndNothingElse(t *testing.T) {
 	for _, key := range []string{"lock:o", "a*b", `a?[b]`, `back\\slash`, `\x00\xff\n`, "^"} {
 		require.True(t, matches(globOf(key), key), key)

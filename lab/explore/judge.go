@@ -43,6 +43,7 @@ func (e *Explorer) judge(t Trial, o Outcome) ruling {
 		}
 	}
 	j.r.mark = Fine
+	j.unmet()
 	return j.r
 }
 

@@ -207,17 +207,6 @@ func (e *Explorer) Held(t Trial, rule string, s Scene) Act {
 	return a
 }
 
-// late is the rule that answers the others late during a pause. The next holder may give the lock back at once. So it
-// must not learn that it has the lock before the request that waits is let go.
-const (
-	late        = "explore-late"
-	answersLate = "FAULT ADD " + late + " ACTION DELAY-REPLY 100"
-)
-
-// mostQuiet is how long a pause waits at most for a client that polls rarely. Requests that wait longer than that meet
-// the timeout of their client.
-const mostQuiet = 1500 * time.Millisecond
-
 // each returns a line as an order for each master.
 func (e *Explorer) each(line string) (orders []Order) {
 	for master := range e.opt.Masters {
@@ -298,18 +287,6 @@ func (e *Explorer) leaseOf(rule string, s Scene, p *point) (orders []Order, ms i
 		move = "ALL " + move
 	}
 	return append(orders, Order{p.Master, words(move)}), ms
-}
-
-// GoneOn reports whether another client holds a lock since a rule has held the client of a trial.
-func (e *Explorer) GoneOn(rule string, s Scene) bool {
-	held, ok := heldBy(rule, s.Histories)
-	if !ok {
-		return false
-	}
-	grants, err := e.grants(s.Histories)
-	return err == nil && slices.ContainsFunc(grants, func(g holders.Vote) bool {
-		return g.End == "" && g.Granted.Time >= held.Time && !belongs(g, held)
-	})
 }
 
 // heldBy returns the newest request that a rule holds.

@@ -68,6 +68,8 @@ func patterns() []pattern {
 		{regexp.MustCompile(`^(.*) was not taken for a lock: scripts write it while they give a lock up$`),
 			"没有把 $1 当作锁：脚本在放弃一把锁时写它"},
 		{regexp.MustCompile(`^(.*) ends with another value than without the failure$`), "$1 最后的值和不加故障时不同"},
+		{regexp.MustCompile(`^nobody took the lock while these requests waited, only afterwards, so a client that asks ` +
+			`earlier was not tried: (.*)$`), "这些请求等待期间没有人拿锁，之后才有人拿，所以没有试过更早来问的客户端：$1"},
 		{regexp.MustCompile(`^left out, because only miniredisd itself has them: (.*)$`), "没有试，因为只有 miniredisd 自己有：$1"},
 		{regexp.MustCompile(`^exit status (\d+)$`), "程序以退出码 $1 结束"},
 	}

@@ -204,6 +204,8 @@ func TestSentencesWithPartsAreTranslated(t *testing.T) {
 		"no lease of lock:a ended by itself: it is 30 s long, nobody renewed it, and the work was shorter; the lab's " +
 			"clock does not run with the work, so work that takes longer than the lease was not tried": "lock:a 的租约" +
 			"没有一次自己到期：租约长 30 s，没有人续期，而工作更短；实验室的时钟不随工作走，所以没有试过比租约更长的工作",
+		"nobody took the lock while these requests waited, only afterwards, so a client that asks earlier was not tried: " +
+			"a's first DEL": "这些请求等待期间没有人拿锁，之后才有人拿，所以没有试过更早来问的客户端：a's first DEL",
 		"signal:a was not taken for a lock: it is a list":                              "没有把 signal:a 当作锁：它是一个列表",
 		"latch:* was not taken for a lock: scripts write it while they give a lock up": "没有把 latch:* 当作锁：脚本在放弃一把锁时写它",
 		"it breaks by itself, 2 of 30":                                                 "不加故障也会坏，30 次里坏了 2 次",
