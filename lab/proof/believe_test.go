@@ -95,6 +95,17 @@ func TestALeaseThatOthersChangeMayBeTheLock(t *testing.T) {
 	require.Equal(t, "safe", says(prove(read(t, strings.ReplaceAll(log, "z SET", "a SET"))), "k"))
 }
 
+// Without a watch the log has the requests that a rule struck, and no others: somebody may have deleted the lock.
+func TestALockThatNobodyWatchedIsNotJudged(t *testing.T) {
+	const struck = "1000 a SET k ta NX PX 1000 = OK"
+	h := read(t, struck)
+	const unseen = "not-judged: k was not watched: the log has only the requests that a rule struck"
+	require.Equal(t, unseen, says(prove(h), "k"))
+	h.Watched = []lab.Watch{{Pattern: "k"}}
+	require.NotContains(t, says(prove(h), "k"), "not watched")
+	require.Equal(t, "safe", says(prove(read(t, struck+" | k string - > ta 1000")), "k"))
+}
+
 // Two workers share a connection: the log does not show which of them has looked how many there are.
 func TestTwoThatLookOverOneConnectionAreNotToldApart(t *testing.T) {
 	h := read(t, `

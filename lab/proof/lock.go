@@ -26,6 +26,7 @@ type lock struct {
 type claims struct {
 	holders.Key
 	told    lab.Watch
+	watched bool            // a glob matches it, or the log has a change
 	seen    bool            // it has changed
 	beliefs []*belief       // of those that have not given up
 	vain    []*belief       // those that were given up by a request without a token that found nothing

@@ -201,8 +201,11 @@ func (p *prover) read(i int) {
 	r := p.request(i)
 	p.leads(r)
 	for _, c := range e.Changes {
+		if !p.among(c.Key) {
+			continue
+		}
+		p.lock(holders.Key{DB: c.DB, Name: c.Key}).watched = true
 		switch {
-		case !p.among(c.Key):
 		case p.follows && r.Client == 0:
 			p.mirror(r, c)
 		default:
@@ -282,7 +285,10 @@ func (p *prover) lock(k holders.Key) *lock {
 		p.all = append(p.all, known)
 	}
 	for _, w := range p.history.Watched {
-		if w.As != lab.Unnamed && store.MatchPattern(w.Pattern, []byte(k.Name)) {
+		if !store.MatchPattern(w.Pattern, []byte(k.Name)) {
+			continue
+		}
+		if known.watched = true; w.As != lab.Unnamed {
 			known.told = w
 		}
 	}

@@ -30,6 +30,7 @@ func (p *Proof) rules(groups []*group) {
 
 // joins adds what another master shows of the key.
 func (l *claims) joins(o *claims) {
+	l.watched = l.watched || o.watched
 	if !o.seen && o.unread == nil {
 		return
 	}
@@ -45,6 +46,9 @@ func (l *claims) joins(o *claims) {
 // rule adds the ruling on a key that the ledger alone does not decide.
 func (p *Proof) rule(l *claims) {
 	switch {
+	case !l.watched && slices.ContainsFunc(p.table(l), func(t []holders.Holding) bool { return len(t) > 0 }):
+		p.notJudged(l, "was not watched: the log has only the requests that a rule struck",
+			fmt.Sprintf("send LAB LOG WATCH %s before the clients come", l.Name))
 	case !l.seen:
 	case l.unread != nil:
 		p.Rulings = append(p.Rulings, *l.unread)

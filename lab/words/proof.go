@@ -143,6 +143,7 @@ func proofs() []translation {
 			"$1 同时有多个客户端的令牌，像信号量或者队列那样"},
 		{"%s is a counter that several clients change", "$1 是多个客户端改动的计数器"},
 		{"%s is a queue: clients take what others have added", "$1 是队列：客户端取走别人放进去的东西"},
+		{"%s was not watched: the log has only the requests that a rule struck", "没有观察 $1：日志里只有规则击中的请求"},
 		{"%s has a type that no lock is made of", "$1 的类型不会用来做锁"},
 		{"%s has values that clients write without asking whether it is free",
 			"客户端写 $1 之前没有问过它是不是空闲"},
