@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/lab/explore/trials"
 )
 
@@ -67,6 +68,7 @@ func TestExploreSaysWhatIsWrongWithItsWords(t *testing.T) {
 }
 
 func TestExploreSaysWhyAProgramCannotBeExplored(t *testing.T) {
+	redistest.Need(t, "sh")
 	t.Parallel()
 	for program, why := range map[string]string{
 		"exit 0":              "the program sent no command about a key. It finds the server by REDIS_URL",

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/course/grade"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
 func TestGradeShowsLabsHintsAndTemplates(t *testing.T) {
@@ -77,6 +78,7 @@ func TestGradeSaysWhatIsWrongWithItsWords(t *testing.T) {
 
 // The program says nothing, so the grader waits for it. It holds a FIFO open, so its end can be seen.
 func TestAGraderThatIsEndedEndsTheProgramAtOnce(t *testing.T) {
+	redistest.Need(t, "sh")
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		dir := t.TempDir()
 		require.NoError(t, unix.Mkfifo(filepath.Join(dir, "life"), 0o600))
@@ -128,6 +130,7 @@ func TestASeedComesFromTheNameOfAStudentAndTheSecretOfATeacher(t *testing.T) {
 
 // Its orders go into a pipe that nobody reads. The signal of that is not a wish to end the grader.
 func TestAProgramThatEndsEarlyGetsNoPointsAndAGrade(t *testing.T) {
+	redistest.Need(t, "sh")
 	for _, script := range []string{
 		"echo name; exit 1",
 		"echo name; kill -9 0",
@@ -161,6 +164,7 @@ func TestAGraderWhosePointsNobodyReadsSaysSo(t *testing.T) {
 // What the program leaves behind holds a FIFO open. It has no mark in its environment, and a session of
 // its own. In the last case each process starts the next one and ends.
 func TestAGraderEndsEverythingThatItsProgramHasStarted(t *testing.T) {
+	redistest.Need(t, "sh")
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Linux, which gives orphans to the grader")
 	}
@@ -196,6 +200,7 @@ func TestAGraderEndsEverythingThatItsProgramHasStarted(t *testing.T) {
 // The grader's last word is a new file, whatever the program has made of the old one. It ends the program's children
 // before that.
 func TestAProgramCannotWriteItsOwnResults(t *testing.T) {
+	redistest.Need(t, "sh")
 	forge := `echo '{"score": 100, "tests": []}' >results.json`
 	for name, script := range map[string]string{
 		"writes":           forge,
@@ -219,6 +224,7 @@ func TestAProgramCannotWriteItsOwnResults(t *testing.T) {
 
 // The program ends its grader: with a signal that it can catch, and with one that it cannot.
 func TestAProgramThatEndsItsGraderGetsNothing(t *testing.T) {
+	redistest.Need(t, "sh")
 	for signal, why := range map[string]string{
 		"TERM": "Not tried: the grader was stopped.", "KILL": "The grader has not come to its end",
 	} {
@@ -234,6 +240,7 @@ func TestAProgramThatEndsItsGraderGetsNothing(t *testing.T) {
 }
 
 func TestAFolderForResultsIsNamedBeforeAProgramBegins(t *testing.T) {
+	redistest.Need(t, "sh")
 	dir := t.TempDir()
 	graded := func(path string) *process {
 		return startIn(t, dir, "miniredisd", "", "grade", "L7", "--results", path, "--", "sh", "-c", "touch begun")
@@ -249,6 +256,7 @@ func TestAFolderForResultsIsNamedBeforeAProgramBegins(t *testing.T) {
 
 // The server that answers has left its parent and its environment. What is left of the program only sleeps.
 func TestAServerThatHidesIsNotJudgedByAnotherProcess(t *testing.T) {
+	redistest.Need(t, "sh")
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Linux, which shows who listens")
 	}

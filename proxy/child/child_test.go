@@ -19,7 +19,14 @@ import (
 // parentVariable makes this test binary a program that starts a server and then waits.
 const parentVariable = "CHILD_TEST_PARENT"
 
+// brokenVariable makes this test binary a server that ends at once.
+const brokenVariable = "CHILD_TEST_BROKEN"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(brokenVariable) != "" {
+		fmt.Println("no")
+		os.Exit(3)
+	}
 	if command := os.Getenv(parentVariable); command != "" {
 		c, err := New(command, func(string) {}, func(string) {})
 		if err == nil {
@@ -37,12 +44,13 @@ func TestMain(m *testing.M) {
 const redis = `redis-server --port {port} --save ""`
 
 func TestACommandThatCannotRunIsRefused(t *testing.T) {
+	t.Setenv(brokenVariable, "yes")
 	quiet := func(string) {}
 	for command, why := range map[string]string{
-		"redis-server":                   "lacks {port}",
-		`redis-server "--port {port}`:    "the quotes",
-		"/no/such/server {port}":         "cannot be started",
-		"sh -c 'echo no; exit 3' {port}": "has ended before it answered (exit status 3); it printed:\nno",
+		"redis-server":                "lacks {port}",
+		`redis-server "--port {port}`: "the quotes",
+		"/no/such/server {port}":      "cannot be started",
+		os.Args[0] + " {port}":        "has ended before it answered (exit status 3); it printed:\nno",
 	} {
 		c, err := New(command, quiet, quiet)
 		if err == nil {

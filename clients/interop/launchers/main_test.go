@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,23 +79,34 @@ func TestALineThatIsNoCompleteRowIsRefused(t *testing.T) {
 	}
 }
 
-// Here a program that sleeps stands in for the server.
+// beginsVariable makes this test binary stand in for a server: it makes this file, and sleeps.
+const beginsVariable = "LAUNCHERS_TEST_BEGINS"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(beginsVariable); path != "" {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			panic(err)
+		}
+		time.Sleep(time.Hour)
+	}
+	os.Exit(m.Run())
+}
+
 func TestAServerThatIsLeftBehindIsEndedAndFailsTheRun(t *testing.T) {
 	if _, err := os.Stat("/proc/self/exe"); err != nil {
 		t.Skip("there is no /proc to find processes in")
 	}
-	sleep, err := exec.LookPath("sleep")
-	require.NoError(t, err)
-	text, err := os.ReadFile(sleep)
+	text, err := os.ReadFile(os.Args[0])
 	require.NoError(t, err)
 	work, dir := t.TempDir(), t.TempDir()
+	t.Setenv(beginsVariable, filepath.Join(dir, "begun"))
 	server := program{name: ours, file: filepath.Join(work, ours)}
 	require.NoError(t, os.WriteFile(server.file, text, 0o755))
 	for name, script := range map[string]string{
 		"prepare": "#!/bin/sh\n",
 		"run": `#!/bin/sh
 			"$1" 600 </dev/null >/dev/null 2>&1 &
-			until [ "$(readlink /proc/$!/exe)" = "$1" ]; do :; done
+			until [ -e "$LAUNCHERS_TEST_BEGINS" ]; do :; done
 			echo '{"kind":"launcher","name":"a","version":"1","ok":true,"detail":"leaves it behind"}'`,
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755))

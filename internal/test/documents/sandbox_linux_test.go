@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/internal/test/amount"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
 // In a sandbox, /tmp is a folder of its own. So the copy of the source has the same path in every run, and
@@ -53,6 +54,7 @@ func TestMain(m *testing.M) {
 // ends, the kernel ends all others. tmp becomes /tmp.
 func sandbox(t *testing.T, tmp, name string, quiet time.Duration) (output string, code int) {
 	t.Helper()
+	redistest.Need(t, "bash")
 	for _, folder := range []string{sandboxTop, sandboxHome, sandboxBin, sandboxWork} {
 		require.NoError(t, os.MkdirAll(filepath.Join(tmp, filepath.Base(folder)), 0o755))
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,7 +44,7 @@ func TestTheTimeWithoutAProcessorIsMeasured(t *testing.T) {
 		all = append(all, standstillOf(p))
 	}
 	redistest.Until(t, func() bool { return all[0].took().still+all[1].took().still > time.Millisecond })
-	p, err := d.start([]string{"/bin/sh", "-c", "read line"}, nil)
+	p, err := d.start(options(t, "waits").Program, nil)
 	require.NoError(t, err)
 	require.NoError(t, d.end(p))
 	require.Zero(t, standstillOf(p).took(), "it has ended")
@@ -53,14 +54,15 @@ func TestAProgramThatWaitsWantsNoProcessor(t *testing.T) {
 	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
 		t.Skip("this system does not count what a thread does:", err)
 	}
+	waits := options(t, "waits").Program
 	for name, c := range map[string]struct {
 		words []string
 		wants bool
 	}{
 		"it spins":                   {options(t, "spins").Program, true},
 		"its children, soon over":    {[]string{"/bin/sh", "-c", "while :; do /bin/true; done"}, true},
-		"it waits for a child":       {[]string{"/bin/sh", "-c", "tail -f /dev/null; true"}, false},
-		"it has begun, and it waits": {[]string{"tail", "-f", "/dev/null"}, false},
+		"it waits for a child":       {[]string{"/bin/sh", "-c", strings.Join(waits, " ") + "; true"}, false},
+		"it has begun, and it waits": {waits, false},
 	} {
 		d := newDriver(options(t, "spins"))
 		p, err := d.start(c.words, nil)

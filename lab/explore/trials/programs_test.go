@@ -63,6 +63,7 @@ func programs() map[string]func() {
 		"no-redis": func() {},
 		"fails":    func() { fmt.Println("assertion failed"); os.Exit(3) },
 		"never":    func() { _, _ = (&client{}).do("SETNX", "lock:o", "x"); time.Sleep(time.Hour) },
+		"waits":    func() { time.Sleep(time.Hour) },
 		"prints":   func() { prints() },
 		"forks":    forks,
 		"alone":    alone,
