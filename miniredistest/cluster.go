@@ -1,6 +1,10 @@
 package miniredistest
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
 
 // Cluster makes the masters one cluster, which shares all slots among them:
 //
@@ -39,10 +43,14 @@ func (m Masters) Slot(key string) int {
 // Owner returns the node that serves the slot of a key, as the first master believes. It is nil for none.
 func (m Masters) Owner(key string) *Server {
 	m[0].t.Helper()
-	slot := int64(m.Slot(key))
-	for _, r := range m[0].Do("CLUSTER", "SLOTS").Elems {
-		if r.Elems[0].Int <= slot && slot <= r.Elems[1].Int {
-			return m[0].nodeAt(int(r.Elems[2].Elems[1].Int))
+	return m[0].serves(m.Slot(key), m[0].Do("CLUSTER", "SLOTS"))
+}
+
+// serves returns the node that serves a slot by the reply to CLUSTER SLOTS, nil for none.
+func (s *Server) serves(slot int, slots resp.Value) *Server {
+	for _, r := range slots.Elems {
+		if int(r.Elems[0].Int) <= slot && slot <= int(r.Elems[1].Int) {
+			return s.nodeAt(int(r.Elems[2].Elems[1].Int))
 		}
 	}
 	return nil

@@ -38,6 +38,9 @@ import (
 // The message has the failure in one sentence and the LAB commands that make it again. It names a page with the
 // whole report.
 //
+// With the options Cluster() or Sentinels(3) the clients have to find the node that serves them. Then promotions and
+// slots that move are tried, too.
+//
 // An error that a worker returns breaks nothing: a client that notices a failure is a good client. So the test
 // asserts what must be true after any failure, and returns the other errors.
 func Explore(t *testing.T, test func(*Trial), opts ...Option) {
@@ -59,23 +62,23 @@ func explored(t *testing.T, test func(*Trial), opts []Option) (*explore.Report, 
 	case o.tls != nil && !real:
 		t.Fatal("miniredistest: there is no TLS in a bubble. Explore needs RealTime for it")
 	}
-	if cfg := o.config(t); cfg.Cluster || cfg.Sentinels > 0 {
-		t.Fatal("miniredistest: Explore has no cluster and no Sentinels. A program has them by " +
-			"miniredisd explore --cluster or --sentinels")
+	asked := explore.Options{
+		Program: []string{t.Name()}, InTest: true, Seed: o.seed, Disk: o.disk(t), Replica: o.replica(t),
+		Keys: o.explore.locks, Limits: o.explore.limits, Patience: patience(real),
+		Only: o.explore.faults, Strict: o.explore.strict, Pairs: o.explore.pairs, Exact: !real,
 	}
+	o.topology(t, &asked)
+	o.explore.masters = max(o.explore.masters, 1)
+	asked.Masters = o.explore.masters
 	for _, name := range o.explore.faults {
 		if !slices.Contains(explore.FaultNames(), name) {
 			t.Fatalf("miniredistest: there is no failure %q, only %s", name, strings.Join(explore.FaultNames(), ", "))
 		}
+		if lacks := asked.Lacks(name); lacks != "" {
+			t.Fatalf("miniredistest: the failure %q needs %s", name, lacks)
+		}
 	}
-	o.explore.masters = max(o.explore.masters, 1)
-	d := &driver{stage: &stage{t: t, test: test, o: o}, slow: true}
-	d.e = explore.New(explore.Options{
-		Program: []string{t.Name()}, InTest: true, Seed: o.seed, Masters: o.explore.masters,
-		Disk: o.disk(t), Replica: o.replica(t),
-		Keys: o.explore.locks, Limits: o.explore.limits, Patience: patience(real),
-		Only: o.explore.faults, Strict: o.explore.strict, Pairs: o.explore.pairs, Exact: !real,
-	})
+	d := &driver{stage: &stage{t: t, test: test, o: o}, slow: true, e: explore.New(asked)}
 	d.drive()
 	if d.strays > 0 {
 		t.Logf("goroutines were left behind in %d trials: what a worker starts has to end with it", d.strays)
@@ -202,6 +205,12 @@ func (d *driver) playOf(trial explore.Trial) play {
 	for _, hold := range trial.Holds {
 		p.lead = append(p.lead, func(m Masters) { d.hold(trial, hold, m) })
 	}
+	p.over = func(m Masters) {
+		d.mu.Lock()
+		orders := d.e.Settle(trial)
+		d.mu.Unlock()
+		send(m, orders)
+	}
 	p.late = func(m Masters) {
 		scene := sceneOf(m)
 		d.mu.Lock()
@@ -231,7 +240,7 @@ func (d *driver) stoodStill(p play, of *played) *played {
 
 // hold does what is to be done when a rule holds a client.
 func (d *driver) hold(trial explore.Trial, hold explore.Hold, m Masters) {
-	held, err := m[hold.Master-1].Try("LAB", "HOLD", "WAIT", hold.Rule, "0")
+	held, err := m[0].in.nodes[hold.Master-1].Try("LAB", "HOLD", "WAIT", hold.Rule, "0")
 	if err != nil || held.Null {
 		return // the servers have ended
 	}
@@ -300,16 +309,8 @@ func send(m Masters, orders []explore.Order) {
 
 func sceneOf(m Masters) explore.Scene {
 	m = m[0].in.nodes
-	return explore.Scene{Histories: exports(m), TTL: func(master, db int, key string) int64 {
-		v, err := m[master-1].DB(db).Try("PTTL", key)
-		if err != nil {
-			return noKey
-		}
-		return v.Int
-	}}
+	return explore.Scene{Histories: exports(m), TTL: m.ttl, Slot: m.slot}
 }
-
-const noKey = -2 // what PTTL replies
 
 // outcome says what a trial has shown in the words of package explore.
 func (of *played) outcome() explore.Outcome {
@@ -322,10 +323,13 @@ func (of *played) outcome() explore.Outcome {
 	}
 	o.Histories, o.Ends = of.histories, of.ends
 	o.TTL = func(master, db int, key string) int64 {
-		if ttl, there := of.ttls[place{master, db, key}]; there {
-			return ttl
+		most := int64(noKey)
+		for at, ttl := range of.ttls {
+			if at.db == db && at.key == key && (at.master == master || of.moves) {
+				most = longer(most, ttl)
+			}
 		}
-		return noKey
+		return most
 	}
 	return o
 }

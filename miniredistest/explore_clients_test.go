@@ -19,6 +19,9 @@ type peer struct {
 	addr string
 	conn *respclient.Conn
 	wait time.Duration // for a reply
+
+	find   func(v resp.Value, err error) bool // looks for another node, and reports whether the request goes there; or nil
+	asking bool                               // the next request follows ASK
 }
 
 // patience is how long a right client waits for a reply, in time of the bubble.
@@ -66,10 +69,34 @@ func (p *peer) read(wait time.Duration) (resp.Value, error) {
 }
 
 func (p *peer) do(words ...string) (resp.Value, error) {
+	for {
+		v, err := p.once(words...)
+		if p.find == nil || !p.find(v, err) {
+			return v, err
+		}
+	}
+}
+
+// once sends a request and waits for its reply.
+func (p *peer) once(words ...string) (resp.Value, error) {
+	if p.asking {
+		p.asking = false
+		if v, err := p.once("ASKING"); err != nil {
+			return v, err
+		}
+	}
 	if err := p.send(words...); err != nil {
 		return resp.Value{}, err
 	}
 	return p.read(p.wait)
+}
+
+// move lets the next request go to another node.
+func (p *peer) move(addr string) {
+	if addr != p.addr {
+		p.close()
+		p.addr = addr
+	}
 }
 
 func (p *peer) close() {

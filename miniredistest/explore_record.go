@@ -32,10 +32,10 @@ func (d *driver) recordingOf(f *explore.Finding) []byte {
 	arm := p.arm
 	p.arm = func(m Masters) {
 		arm(m)
-		glass.ViewOf(m[trial.Master-1].s).RecordStart(0)
+		glass.ViewOf(m[0].in.nodes[trial.Master-1].s).RecordStart(0)
 	}
 	p.last = func(m Masters) {
-		w := glass.ViewOf(m[trial.Master-1].s)
+		w := glass.ViewOf(m[0].in.nodes[trial.Master-1].s)
 		w.RecordStop()
 		var b bytes.Buffer
 		if r := w.Recording(); r != nil && r.Write(&b) == nil {

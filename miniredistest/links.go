@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -59,11 +58,13 @@ func (l *links) pause(dice *rand.Rand) time.Duration {
 	return leastPause + time.Duration(dice.Int64N(int64(morePause)))
 }
 
-// dial connects to a master, and names the connection.
+// dial connects to a server, and names the connection.
 func (l *links) dial(ctx context.Context, addr, name string) (net.Conn, error) {
 	to := l.masters[0]
-	if at := slices.Index(l.masters.Addrs(), addr); at > 0 {
-		to = l.masters[at]
+	for _, s := range to.in.all() {
+		if s.addr == addr {
+			to = s
+		}
 	}
 	dice := l.dice(name)
 	c := &link{of: l, sending: dice, receiving: rand.New(rand.NewPCG(dice.Uint64(), dice.Uint64()))}

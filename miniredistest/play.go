@@ -29,6 +29,7 @@ type stage struct {
 type play struct {
 	arm   func(Masters)   // before the test begins
 	lead  []func(Masters) // each in a goroutine beside the test, until the servers end
+	over  func(Masters)   // when the test is over, or its limit; nil for nothing
 	late  func(Masters)   // when the limit is over
 	last  func(Masters)   // before the servers end; nil for nothing
 	limit time.Duration   // of the trial's clock; then it hangs
@@ -39,6 +40,7 @@ type play struct {
 type played struct {
 	histories []lab.History
 	ttls      map[place]int64
+	moves     bool              // a key may be at any master
 	ends      map[string]string // what the keys of database 0 hold
 	failures  []string          // of assertions, and panics
 	errors    []string          // that workers returned
@@ -141,7 +143,7 @@ func (s *stage) inside(tb testing.TB, p play) *played {
 	}
 	masters := run(tb, max(o.explore.masters, 1), o)
 	t := &Trial{TB: tb, ctx: ctx, masters: masters, working: map[string]int{}}
-	for _, srv := range masters {
+	for _, srv := range masters[0].in.all() {
 		srv.t = t // its assertions are the trial's
 	}
 	t.links = newLinks(masters, s.o.seed, p.slow && masters[0].InBubble())
@@ -179,6 +181,9 @@ func (s *stage) watch(t *Trial, p play) *played {
 	}
 	of := t.end(hung)
 	of.took = time.Since(begin)
+	if p.over != nil {
+		p.over(t.masters)
+	}
 	if t.masters[0].InBubble() {
 		time.Sleep(time.Millisecond) // the server sees the connections that the test has closed just now
 	}
@@ -265,15 +270,17 @@ func (t *Trial) leave() {
 // of masters.
 func (of *played) look(masters Masters) {
 	of.histories = exports(masters)
-	of.ttls, of.ends = map[place]int64{}, map[string]string{}
+	of.ttls, of.ends, of.moves = map[place]int64{}, map[string]string{}, masters.isTopology()
 	for i, s := range masters {
-		role, _ := s.Try("ROLE")
-		isMaster := len(role.Elems) > 0 && role.Elems[0].Str == "master"
+		isMaster := s.leads()
 		dbs := map[int]bool{0: true}
 		for _, e := range of.histories[i].Entries {
 			dbs[e.DB] = true
 		}
 		for db := range dbs {
+			if of.moves && !isMaster {
+				continue // it has what its master has
+			}
 			keys, _ := s.DB(db).Try("KEYS", "*")
 			for _, key := range keys.Elems {
 				ttl, _ := s.DB(db).Try("PTTL", key.Str)

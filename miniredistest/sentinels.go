@@ -3,6 +3,7 @@ package miniredistest
 import (
 	"context"
 	"net"
+	"slices"
 	"strconv"
 
 	"github.com/miniredisd/miniredisd/resp"
@@ -78,11 +79,13 @@ func (n *Sentinel) Resume() {
 // Nodes returns all masters and their replicas.
 func (m Masters) Nodes() Masters { return m[0].in.nodes }
 
+// all returns all servers of the process: masters, replicas and Sentinels.
+func (in *process) all() Masters { return slices.Concat(in.nodes, in.sentinels) }
+
 // Dial connects to the server that has the address: a master, a replica or a Sentinel that was started with these.
 // Clients of a cluster or of Sentinels take it in a bubble, where Server.Dial would always reach the same server.
 func (m Masters) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	in := m[0].in
-	for _, s := range append(in.nodes[:len(in.nodes):len(in.nodes)], in.sentinels...) {
+	for _, s := range m[0].in.all() {
 		if s.addr == addr && s.InBubble() {
 			return s.s.Dial()
 		}

@@ -253,8 +253,9 @@ func (t *Trial) Addr() string { return t.Addrs()[0] }
 // Addrs returns the addresses of all masters.
 func (t *Trial) Addrs() []string { return t.masters.Addrs() }
 
-// Dial connects to the master with that address, and to the first one if addr is none of Addrs. It has the
-// type that options of clients ask for. The connection has no name, so its point is named by a number.
+// Dial connects to the server of the trial with that address: a master, a replica or a Sentinel. Without one it
+// connects to the first master. It has the type that options of clients ask for. The connection has no name, so its
+// point is named by a number.
 func (t *Trial) Dial(ctx context.Context, _, addr string) (net.Conn, error) {
 	return t.links.dial(ctx, addr, "")
 }

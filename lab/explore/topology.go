@@ -70,11 +70,11 @@ func (o *Options) lacks(f *fault) string {
 	case f.replica && !o.Replica:
 		return o.option("--replica", "Replicas(1)")
 	case f.slots && !o.Cluster:
-		return "--cluster"
+		return o.inTest("--cluster", "a cluster")
 	case f.sentinel && !o.Sentinels:
-		return "--sentinels"
+		return o.inTest("--sentinels", "Sentinels")
 	case f.moves && !o.isTopology():
-		return "--cluster or --sentinels"
+		return o.inTest("--cluster or --sentinels", "a cluster or Sentinels")
 	}
 	return ""
 }

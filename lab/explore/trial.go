@@ -50,18 +50,20 @@ func (o *Options) Server() []string {
 
 // explored names what is explored.
 func (o *Options) explored() string {
-	if o.InTest {
-		return "the test"
-	}
-	return "the program"
+	return o.inTest("the program", "the test")
 }
 
 // option names an option: of the command line, or of package miniredistest.
 func (o *Options) option(word, name string) string {
+	return o.inTest(word, "the option "+name)
+}
+
+// inTest returns what is said about a program, or about a test.
+func (o *Options) inTest(program, test string) string {
 	if o.InTest {
-		return "the option " + name
+		return test
 	}
-	return word
+	return program
 }
 
 // Kind says what a trial is for.
