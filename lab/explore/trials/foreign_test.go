@@ -45,6 +45,34 @@ func TestAtRedisTheSameFailuresBreakALock(t *testing.T) {
 	}
 }
 
+func TestAtRedisPlantedBugsAreFoundWithTheSameSentences(t *testing.T) {
+	redistest.Need(t, "redis-server")
+	for name, c := range map[string]struct {
+		fault    string
+		at       func(explore.Point) bool
+		sentence string
+	}{
+		"renews-by-nothing": {"reply-lost", firstOfDog,
+			"If the reply to a-dog's first PTTL is lost, a and b both hold lock:o."},
+		"stray-release": {"request-lost", firstOfB, "If b's first SET is lost, a and b both hold lock:o."},
+		"counts-twice": {"reply-lost", firstOfA,
+			"If the reply to a's first EVAL is lost, lock:o stays taken until its lease ends, and nobody holds it."},
+		"by-clocks": {"reply-lost", firstOfA, "Without any fault, a and b both hold sem:o."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := options(t, name, c.fault)
+			o.Cells = func(p explore.Point, _ explore.Fault) bool { return c.at(p) }
+			o.Strict = true
+			own := play(t, o)
+			o.Foreign = redis
+			r := play(t, o)
+			require.Equal(t, c.sentence, strings.Join(broken(own), ""))
+			require.Equal(t, broken(own), broken(r))
+		})
+	}
+}
+
 func TestSeveralRedisServersAreMasters(t *testing.T) {
 	t.Parallel()
 	redistest.Need(t, "redis-server")

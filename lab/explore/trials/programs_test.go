@@ -77,6 +77,12 @@ func programs() map[string]func() {
 				runtime.Gosched()
 			}
 		},
+
+		"renews-by-nothing": func() { owners(renewsByNothing) },
+		"stray-release":     func() { owners(strayRelease) },
+		"counts-twice":      func() { owners(countsTwice) },
+		"by-clocks":         func() { owners(byClocks) },
+
 		"shutdown": func() { _, _ = (&client{}).do("SHUTDOWN", "NOSAVE") },
 	}
 }

@@ -32,10 +32,12 @@ func at(point func(p explore.Point) bool, o Options) Options {
 }
 
 // The points of client a: those of all its requests, and that of its first one, to master 1.
-func ofA(p explore.Point) bool       { return p.Client == "a" }
-func firstOfA(p explore.Point) bool  { return ofA(p) && p.N == 1 && p.Master == 1 }
-func secondOfA(p explore.Point) bool { return ofA(p) && p.N == 2 }
-func deletes(p explore.Point) bool   { return p.Command == "DEL" }
+func ofA(p explore.Point) bool        { return p.Client == "a" }
+func firstOfA(p explore.Point) bool   { return ofA(p) && p.N == 1 && p.Master == 1 }
+func firstOfB(p explore.Point) bool   { return p.Client == "b" && p.N == 1 }
+func firstOfDog(p explore.Point) bool { return p.Client == "a-dog" && p.N == 1 }
+func secondOfA(p explore.Point) bool  { return ofA(p) && p.N == 2 }
+func deletes(p explore.Point) bool    { return p.Command == "DEL" }
 
 func play(t *testing.T, o Options) *explore.Report {
 	t.Helper()
