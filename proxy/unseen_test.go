@@ -106,6 +106,15 @@ func TestAnUpstreamWithAPasswordIsWatched(t *testing.T) {
 	require.Contains(t, c.do("LAB LOG"), "lock:1: absent -> 'x'")
 }
 
+func TestAPauseOfClientsHidesNoKey(t *testing.T) {
+	w := realWorld(t)
+	w.begin()
+	require.Equal(t, "+OK", w.does("a: SET lock:1 token-a NX PX 30000"))
+	before := w.entries()
+	require.Equal(t, "+OK", w.does("a: CLIENT PAUSE 3600000 ALL"))
+	require.Equal(t, before, w.entries())
+}
+
 func TestAKeyThatIsThereIsFound(t *testing.T) {
 	w := realWorld(t)
 	w.does("a: SELECT 2")
