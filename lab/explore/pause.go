@@ -10,11 +10,12 @@ import (
 	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
-// late is the rule that answers the others late during a pause. The next holder may give the lock back at once. So it
-// must not learn that it has the lock before the request that waits is let go.
+// late is the rule that executes the requests of the others late during a pause. The next holder may give the lock back
+// at once. So its next request must not come before the one that waits. In the servers' time each request takes long
+// enough.
 const (
-	late        = "explore-late"
-	answersLate = "FAULT ADD " + late + " ACTION DELAY-REPLY 100"
+	late      = "explore-late"
+	comesLate = "FAULT ADD " + late + " ACTION DELAY-EXEC 100"
 )
 
 // mostQuiet is how long a pause waits at most for a client that polls rarely. Requests that wait longer than that meet
