@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,6 +112,30 @@ func TestAPatternIsComparedByTheRulesOfGlobs(t *testing.T) {
 		require.True(t, l.Unwatch(pattern))
 	}
 	require.False(t, l.Watches([]byte("lock:a")))
+}
+
+// Most keys are told by their first eight bytes. The answer has to be that of the globs, whatever the length.
+func TestTheFirstBytesOfAKeyDecideNothingElse(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	text := func(letters string) string {
+		b := make([]byte, dice.IntN(11))
+		for i := range b {
+			b[i] = letters[dice.IntN(len(letters))]
+		}
+		return string(b)
+	}
+	matched := 0
+	for range 20_000 {
+		pattern, key := text("aaaaaaaaab\x00*?"), text("aaaaaaaaab\x00")
+		l := lab.NewLog(glob)
+		l.Watch(lab.Watch{Pattern: pattern})
+		want := glob(pattern, []byte(key))
+		require.Equal(t, want, l.Watches([]byte(key)), "%q %q", pattern, key)
+		if want {
+			matched++
+		}
+	}
+	require.Greater(t, matched, 1000)
 }
 
 // A reader of an export bounds the text of an entry: FLUSHALL may have deleted very many keys.

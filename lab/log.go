@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"unsafe"
@@ -209,8 +210,12 @@ func (l *Log) Watched(keys [][]byte) []byte {
 	return nil
 }
 
-// Watches reports whether a watched glob matches key.
+// Watches reports whether a watched glob matches key. Every request asks it, and most keys begin with other letters
+// than any glob: for them it copies nothing.
 func (l *Log) Watches(key []byte) bool {
+	if !l.mayWatch(key) {
+		return false
+	}
 	if l.asked != nil && bytes.Equal(l.asked, key) {
 		return l.answers
 	}
@@ -224,10 +229,22 @@ func (l *Log) Watches(key []byte) bool {
 	return l.answers
 }
 
+// mayWatch reports whether key begins as one of the globs does.
+func (l *Log) mayWatch(key []byte) bool {
+	head := headOf(key)
+	for i := range l.globs {
+		if g := &l.globs[i]; head&g.mask == g.head {
+			return true
+		}
+	}
+	return false
+}
+
 // glob is a pattern. Most keys differ from it in the beginning, which has no special character.
 type glob struct {
-	pattern string
-	plain   int // bytes of the beginning
+	pattern    string
+	plain      int    // bytes of the beginning
+	head, mask uint64 // the first of these bytes, and which bytes of a key to compare with them
 }
 
 func newGlob(pattern string) glob {
@@ -235,7 +252,26 @@ func newGlob(pattern string) glob {
 	if plain < 0 {
 		plain = len(pattern)
 	}
-	return glob{pattern, plain}
+	g := glob{pattern: pattern, plain: plain, head: headOf([]byte(pattern[:plain]))}
+	if plain == len(pattern) { // a name: a key that is longer differs, too
+		plain = headBytes
+	}
+	g.mask = ^uint64(0) << (8 * max(headBytes-plain, 0)) // none for a glob that begins with a special character
+	return g
+}
+
+// headBytes is how many bytes of a key fit into one word.
+const headBytes = 8
+
+// headOf returns the first bytes of a key as one word. Zeros stand where a short key has none.
+func headOf(key []byte) (head uint64) {
+	if len(key) >= headBytes {
+		return binary.BigEndian.Uint64(key)
+	}
+	for i, b := range key {
+		head |= uint64(b) << (8 * (headBytes - 1 - i))
+	}
+	return head
 }
 
 func (g *glob) matches(key []byte, match func(pattern string, s []byte) bool) bool {

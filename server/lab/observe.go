@@ -30,15 +30,13 @@ func (l *State) Answered(
 		l.logHidden(sess, cmd, args, reply)
 		return
 	}
-	refused := !ran && len(reply) > 0 && reply[0] == '-'
+	refused, rule := !ran && len(reply) > 0 && reply[0] == '-', l.ruleOf(sess)
 	if ran || refused {
-		l.doctorSees(sess, cmd, args, reply, "", ran, lab.OutcomeOf(l.ruleOf(sess), reply, ran).Unknown())
+		l.doctorSees(sess, cmd, args, reply, "", ran, lab.OutcomeOf(rule, reply, ran).Unknown())
 	}
-	c := l.Clients.Order[sess.Index]
-	fault := Of(c).Fault
 	switch {
-	case fault != nil && fault.Rule != nil:
-		l.logFired(c, cmd, args, w, mark, ran)
+	case rule != nil:
+		l.logFired(l.Clients.Order[sess.Index], cmd, args, w, mark, ran)
 	case l.armed && cmd != nil && (ran || refused || !sess.WouldQueue(cmd)):
 		l.logWatched(sess, cmd, args, reply, "", ran)
 	}

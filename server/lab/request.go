@@ -33,10 +33,10 @@ func (l *State) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer)
 	known.came = 0
 	if l.armed || known.Fault != nil {
 		mark := len(w.Buf)
-		if l.beforeRequest(c, args) {
+		if l.beforeRequest(c, known, args) {
 			l.Ex.Do(by, args, w)
 		}
-		l.afterRequest(c, mark)
+		l.afterRequest(c, known, mark)
 	} else {
 		l.Ex.Do(by, args, w)
 	}
@@ -50,8 +50,8 @@ func (l *State) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer)
 
 // beforeRequest finds the rule that fires for a request. It reports whether to execute the request
 // now.
-func (l *State) beforeRequest(c *server.Client, args [][]byte) bool {
-	f := Of(c).Fault
+func (l *State) beforeRequest(c *server.Client, known *labClient, args [][]byte) bool {
+	f := known.Fault
 	if f != nil {
 		if f.Decided {
 			f.Decided = false
@@ -141,8 +141,8 @@ func (l *State) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
 
 // afterRequest applies the fault to the reply of a request. The reply is in the client's output from
 // mark on. A request that has to wait has no reply yet.
-func (l *State) afterRequest(c *server.Client, mark int) {
-	f := Of(c).Fault
+func (l *State) afterRequest(c *server.Client, known *labClient, mark int) {
+	f := known.Fault
 	switch {
 	case c.Sess.Hold == command.Postponed:
 		faulty(c).Decided = true // the request comes again, but rules look at it only once
