@@ -123,6 +123,9 @@ func (p *prover) replace(r *request, l *lock, old, now part) {
 	if old.held != nil {
 		p.ends(r, l, old.held, holders.EndOverwritten)
 	}
+	if p.renewsIntoPast(r, l, mine, now) {
+		return
+	}
 	doubt := ""
 	if brief && !is {
 		me := r.actor(p.epoch)
@@ -137,6 +140,19 @@ func (p *prover) replace(r *request, l *lock, old, now part) {
 		doubt = saying(r, l, doubtsWriter)
 	}
 	p.again(r, l, now, mine, doubt)
+}
+
+// renewsIntoPast handles a client that writes its own token over another one, with a time that is over by the server's
+// clock. It means to renew, and a client whose clock is behind believes in that.
+func (p *prover) renewsIntoPast(r *request, l *lock, mine []author, now part) bool {
+	i := slices.IndexFunc(mine, func(a author) bool { return a.token == now.token })
+	if i < 0 || r.isScript() || now.deadline == 0 || now.deadline > r.Time {
+		return false
+	}
+	mine[i].sure, mine[i].why = false, saying(r, l, doubtsPast)
+	p.mayRenew(r, l, mine[i])
+	l.parts = append(l.parts, now) // until it expires
+	return true
 }
 
 // refuses handles a client that replaces a token, and whose reply shows that it has not got the lock.
