@@ -123,7 +123,7 @@ func (p *prover) findsOwn(r *request, l *lock) {
 		if !own || q.held != nil || q.token != r.Reply || l.told.As == lab.Semaphore {
 			continue
 		}
-		doubt, left := saying(r, l, doubtsWriter), p.leftAt(l, q.name)
+		doubt, left := saying(r, l, doubtsFound), p.leftAt(l, q.name)
 		switch {
 		case p.follows && len(left) == 0: // its master has another holder, or none
 			return

@@ -12,6 +12,7 @@ func helps() []help {
 	return []help{
 		{doubtsWriter, "put a value into a lock with SET key token NX PX milliseconds alone: " +
 			"the reply tells who has the lock"},
+		{doubtsFound, "give each client a token of its own, and let it stop when a release or a renewal fails"},
 		{doubtsScript, "let a script return 1 if it has taken the lock or given it up, and 0 if it has not"},
 		{doubtsReply, "let the client say what it believes: after a lost reply it may GET the key and compare its token"},
 		{doubtsPast, "renew with a time above 0, and release in a script that compares the token and deletes the key"},

@@ -15,6 +15,8 @@ type doubt string
 // The doubts. The last word is the key.
 const (
 	doubtsWriter doubt = "%s's %s at %s wrote %s; the judge does not know whether %[1]s believes that it holds the lock"
+	doubtsFound  doubt = "%s's %s at %s found its own token in %s; the judge does not know whether %[1]s believes that " +
+		"it holds the lock"
 	doubtsScript doubt = "%s's %s at %s belongs to a script whose reply does not say whether it took or gave up %s"
 	doubtsReply  doubt = "the reply to %s's %s at %s was lost; the judge does not know whether %[1]s knows what " +
 		"became of %[4]s"

@@ -15,6 +15,8 @@ func proofs() []translation {
 		// What the log cannot tell.
 		{"%s's %s at %s wrote %s; the judge does not know whether %[1]s believes that it holds the lock",
 			"$1 在 $3 用 $2 写了 $4；无法知道 $1 是不是以为自己持有锁"},
+		{"%s's %s at %s found its own token in %s; the judge does not know whether %[1]s believes that it holds the lock",
+			"$1 在 $3 用 $2 发现 $4 里是自己的令牌；无法知道 $1 是不是以为自己持有锁"},
 		{"%s's %s at %s belongs to a script whose reply does not say whether it took or gave up %s",
 			"$1 在 $3 的 $2 属于一个脚本，从脚本的回复看不出它是取得还是放弃了 $4"},
 		{"the reply to %s's %s at %s was lost; the judge does not know whether %[1]s knows what became of %[4]s",
