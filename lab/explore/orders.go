@@ -199,10 +199,8 @@ func (e *Explorer) Held(t Trial, rule string, s Scene) Act {
 	if len(first) > 0 && p.named {
 		a.Then = append(a.Then, e.each("FAULT DEL "+holdsAll)...)
 	}
-	if len(first) > 0 && a.Wait && !e.opt.Exact {
-		a.First = append(e.each(comesLate), first...)
+	if a.Wait {
 		a.Quiet = min(e.polls+e.polls/4, mostQuiet)
-		a.Then = append(a.Then, e.each("FAULT DEL "+late)...)
 	}
 	return a
 }

@@ -10,14 +10,6 @@ import (
 	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
-// late is the rule that executes the requests of the others late during a pause. The next holder may give the lock back
-// at once. So its next request must not come before the one that waits. In the servers' time each request takes long
-// enough.
-const (
-	late      = "explore-late"
-	comesLate = "FAULT ADD " + late + " ACTION DELAY-EXEC 100"
-)
-
 // mostQuiet is how long a pause waits at most for a client that polls rarely. Requests that wait longer than that meet
 // the timeout of their client.
 const mostQuiet = 1500 * time.Millisecond

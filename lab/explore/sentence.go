@@ -147,11 +147,6 @@ func (e *Explorer) commands(t Trial, histories []lab.History) (lines []string) {
 func (e *Explorer) heldCommands(t Trial, i int, at func(Order) string, histories []lab.History) (lines []string) {
 	p, f := &e.points[t.Strikes[i].Point], &e.faults[t.Strikes[i].Fault]
 	send := func(line string) { lines = append(lines, at(Order{p.Master, words(line)})) }
-	if f.deed == pause && e.passed[heldAt{t.ID, i}] > 0 && !e.opt.Exact {
-		for _, o := range e.each(comesLate) {
-			lines = append(lines, at(o))
-		}
-	}
 	switch f.deed {
 	case restart:
 		send("CRASH LOSE NOTHING")

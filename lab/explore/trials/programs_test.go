@@ -37,7 +37,7 @@ func programs() map[string]func() {
 	return map[string]func(){
 		"setnx":      func() { owners(setnxThenExpire) },
 		"get-del":    func() { owners(getThenDel) },
-		"brief":      func() { owners(brief) },
+		"rarely":     func() { owners(rarely) },
 		"careful":    func() { owners(careful) },
 		"look-again": func() { owners(func(c *owner, token string) { lookAgain(c, token, c.work) }) },
 		"no-compare": func() { owners(noCompare) },

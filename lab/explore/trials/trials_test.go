@@ -97,7 +97,7 @@ func TestALockForEverIsFoundInSetnxAndExpire(t *testing.T) {
 func TestADeleteWithoutCompareIsFound(t *testing.T) {
 	for name, sentence := range map[string]string{
 		"get-del":    "DEL waits until the lease of its client is over, ",
-		"brief":      "DEL waits until the lease of its client is over, ",
+		"rarely":     "DEL waits until the lease of its client is over, ",
 		"no-compare": "DEL waits until the lease of its client is over, ",
 		"nameless":   "If #1's first DEL waits",
 	} {
