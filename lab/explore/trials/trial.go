@@ -254,11 +254,10 @@ func (t *trial) pause() {
 }
 
 // How long the servers have to see no request until the clients count as quiet, unless the options say it, and how
-// much longer clients that are never quiet have. The steps are few: on a busy machine each takes longer, and a request
-// that waits for longer than the timeout of its client has another mark.
+// much longer clients that are never quiet have. A step is short: the next holder may give the lock back soon.
 const (
 	quietFor  = 200 * time.Millisecond
-	quietStep = 20 * time.Millisecond
+	quietStep = 3 * time.Millisecond
 	quietMost = 1300 * time.Millisecond
 )
 
