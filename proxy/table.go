@@ -87,8 +87,8 @@ func (c *command) addFlags(flags []resp.Value) {
 	}
 	c.runs = has("no_mandatory_keys") || strings.HasPrefix(c.name, "eval") || strings.HasPrefix(c.name, "fcall")
 	c.blocks, c.reads = has("blocking"), !has("write") && !c.runs
-	ofClients := strings.HasPrefix(c.name, "client|") // nobody can look after CLIENT PAUSE
-	c.idles, c.opaque = c.reads && (ofClients || !has("admin")), c.runs || has("movablekeys")
+	pauses := c.name == "client|pause" // nobody can look behind it
+	c.idles, c.opaque = c.reads && (pauses || !has("admin")), c.runs || has("movablekeys")
 }
 
 // isPlain reports whether a command touches the keys of its specs, and no other ones.
