@@ -51,10 +51,10 @@ type step struct {
 
 // newest is the newest request of a client about a lock.
 type newest struct {
-	at       int // its index in observer.all
-	came     int64
-	state    int // how often the lock had changed
-	repeated int // how many requests before it were the same, and nobody changed the lock between them
+	at       int   // its index in observer.all
+	came     int64 // us
+	state    int   // how often the lock had changed
+	repeated int   // how many requests before it were the same, and nobody changed the lock between them
 }
 
 // observer numbers the requests of one run as rules do it.

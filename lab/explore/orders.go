@@ -191,26 +191,17 @@ func (e *Explorer) Held(t Trial, rule string, s Scene) Act {
 		return Act{First: letGo}
 	}
 	first, ms := e.leaseOf(rule, s, p)
-	a := Act{First: first, Then: letGo, Wait: f.deed == pause}
+	a := Act{First: first, Then: letGo, Wait: f.deed == pause, Quiet: min(e.polls+e.polls/4, mostQuiet)}
 	if len(first) > 0 {
 		a.Pass = time.Duration(ms+1) * time.Millisecond
 		e.passed[heldAt{t.ID, i}] = a.Pass.Milliseconds()
 	}
 	if len(first) > 0 && p.named {
-		a.Then = append(a.Then, e.each("FAULT DEL "+holdsAll)...)
-	}
-	if a.Wait {
-		a.Quiet = min(e.polls+e.polls/4, mostQuiet)
+		for master := range e.opt.Masters {
+			a.Then = append(a.Then, Order{master + 1, words("FAULT DEL " + holdsAll)})
+		}
 	}
 	return a
-}
-
-// each returns a line as an order for each master.
-func (e *Explorer) each(line string) (orders []Order) {
-	for master := range e.opt.Masters {
-		orders = append(orders, Order{master + 1, words(line)})
-	}
-	return orders
 }
 
 // evictable returns the locks that exist and that the request which a rule holds is about. LAB EVICT reaches only

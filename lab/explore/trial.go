@@ -126,7 +126,7 @@ type Act struct {
 	First []Order       // at once, in order
 	Pass  time.Duration // by which CLOCK ADVANCE in First lets time pass for all: see Exact
 	Wait  bool          // then wait until GoneOn, or until no client sends anything any more, or a second has passed
-	Quiet time.Duration // how long clients that poll may send nothing before they send again; 0 if none polls
+	Quiet time.Duration // how long clients that poll may send nothing until then; 0 if none polls
 	Then  []Order
 }
 
