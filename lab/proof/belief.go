@@ -25,8 +25,12 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 	b.shared = l.mode == "read" && !strings.HasSuffix(a.token, ":write")
 	b.doubt, b.sole = doubt, p.sole[me.name]
 	why := doubt
-	if p.isLost(r) {
+	switch late := r.outer().Outcome == lab.ReplyLate; {
+	case p.isLost(r):
 		why = saying(r, l, doubtsReply)
+	case late && why == "":
+		why = saying(r, l, doubtsLate)
+		defer func() { p.late = append(p.late, lateGrant{l.Key, b.order, r.outer()}) }()
 	}
 	p.regrets(r, l, b)
 	p.succeeds(r, l, b)

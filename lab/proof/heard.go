@@ -24,7 +24,7 @@ func (p *prover) heard(r *request, l *lock) {
 		}
 	case p.renewsAlike(r, l), p.looks(r, l):
 	case r.isScript(): // the script itself comes behind it
-	case name == "get" || name == "exists" || name == "hget" || name == "hexists":
+	case r.reads():
 		l.seenAbsent[me.id()] = isNil(r.Entry) || r.Reply == "0"
 		if !p.follows { // a replica shows an older state
 			p.learns(r, l)
@@ -32,6 +32,8 @@ func (p *prover) heard(r *request, l *lock) {
 		p.findsOwn(r, l)
 		p.notices(r, l)
 		p.mayTake(r, l)
+	case name == "watch":
+		p.watchesInVain(r, l)
 	case tries(r) && r.Reply == "OK":
 		p.wasOver(r, l)
 	case tries(r):
@@ -71,6 +73,23 @@ func (p *prover) notices(r *request, l *lock) {
 	}
 }
 
+// watchesInVain handles a holder that begins a transaction with WATCH and changes nothing in it: it may have wanted to
+// give the lock up, or the transaction has shown it that the lock is lost.
+func (p *prover) watchesInVain(r *request, l *lock) {
+	for i := r.index + 1; i < min(len(p.history.Entries), r.index+mostLooked); i++ {
+		e := p.request(i)
+		if e.Client == r.Client && e.By == exec && p.changes(e, l.Key) {
+			return
+		}
+		if e.Client == r.Client && e.By == "" && !e.reads() {
+			break
+		}
+	}
+	for _, a := range p.authors(r, l, false) {
+		p.Ledger.MayKnow(p.node, l.Key, a.order, holders.Doubt{Why: saying(r, l, doubtsWatch), Step: r.step()})
+	}
+}
+
 // renews reports whether a command changes a deadline, or writes the value that the key has.
 func renews(name string) bool {
 	return strings.Contains(name, "expire") || name == "persist" || name == "getex" || name == "set" || name == "setex" ||
@@ -106,11 +125,12 @@ func (p *prover) renewsAlike(r *request, l *lock) bool {
 // learns notes that a client has read its own token.
 func (p *prover) learns(r *request, l *lock) {
 	for _, b := range l.beliefs {
-		knows := l.has(b) && !r.lost() && r.Reply == b.token && p.isUnique(l, b) && b.kin(r.actor(p.epoch)) != otherClient
+		knows := l.has(b) && !p.isLost(r) && r.Reply == b.token && p.isUnique(l, b) && b.kin(r.actor(p.epoch)) != otherClient
 		if knows && b.unknown && b.doubt == "" && p.usesLater(r, l, b) {
 			b.unknown, b.actor = false, r.actor(p.epoch)
 			p.Ledger.Learned(p.node, l.Key, b.order)
 			p.mayCountAnew(r, l, b, b)
+			p.mayCountRetry(r, l, b, b)
 		}
 	}
 }
@@ -120,7 +140,8 @@ func (p *prover) findsOwn(r *request, l *lock) {
 	for _, q := range l.parts {
 		me := r.actor(p.epoch)
 		own := p.uses[use{word{l.Key, q.token}, me.id()}] || q.was != nil && q.was.kin(me) != otherClient
-		if !own || q.held != nil || q.token != r.Reply || l.told.As == lab.Semaphore {
+		reads := q.token == r.Reply && !p.isLost(r)
+		if !own || !reads || q.held != nil || l.told.As == lab.Semaphore {
 			continue
 		}
 		doubt, left := saying(r, l, doubtsFound), p.leftAt(l, q.name)
@@ -132,11 +153,14 @@ func (p *prover) findsOwn(r *request, l *lock) {
 		}
 		l.drop([]part{q})
 		p.grant(r, l, q, nil, doubt)
+		now := l.beliefs[len(l.beliefs)-1]
 		if q.was != nil {
-			p.mayCountAnew(r, l, q.was, l.beliefs[len(l.beliefs)-1])
+			p.mayCountAnew(r, l, q.was, now)
+			p.mayCountRetry(r, l, q.was, now)
+			p.mayEnd(p.request(q.was.index), l, now)
 		}
 		for _, o := range left {
-			o.held = l.beliefs[len(l.beliefs)-1]
+			o.held = now
 		}
 		return
 	}
@@ -155,6 +179,17 @@ func (p *prover) mayCountAnew(r *request, l *lock, old, now *belief) {
 		p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: now.order, Time: r.Time, Until: r.Time + old.lease,
 			Why: holders.Doubt{Why: saying(r, l, doubtsReply), Step: r.step()}})
 	}
+}
+
+// mayCountRetry handles a client that learns that it has a lock, and whose last try has no reply: it may count its
+// lease from that try, although an earlier one took the lock.
+func (p *prover) mayCountRetry(r *request, l *lock, old, now *belief) {
+	last := p.near(r, l.Key, -1)
+	if last == nil || last.index <= old.index || !last.lost() || !p.taking[word{l.Key, last.way()}] || old.lease == 0 {
+		return
+	}
+	p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: now.order, Time: r.Time, Until: last.Time + old.lease,
+		Why: holders.Doubt{Why: saying(last, l, doubtsReply), Step: last.step()}})
 }
 
 // usesLater reports whether a client that has read its token means to use it: it does not try for the lock next.
@@ -195,6 +230,8 @@ func (p *prover) triesAgain(r *request, l *lock) {
 		case again && !over && l.has(b) && p.abandons(r, l, b, kin):
 			p.givesUp(r, l, []author{{b, true, ""}}, nil)
 			l.leave(b)
+		case again && !over && l.has(b) && kin == sameClient && p.masters == 1 && p.leavesPerhaps(r, l, b):
+			p.Ledger.MayKnow(p.node, l.Key, b.order, holders.Doubt{Why: saying(r, l, doubtsOther), Step: r.step()})
 		case !again || over || l.has(b):
 		case p.masters == 1: // a worker of its own knows that, unless it enters once more
 			sure := b.sole && kin == sameClient && !slices.Contains(r.words, b.token) && l.told.As != lab.Semaphore
@@ -211,6 +248,21 @@ func (p *prover) abandons(r *request, l *lock, b *belief, is kinship) bool {
 		return false
 	}
 	return !slices.Contains(r.words, b.token) || b.unknown && !r.lost() && r.Reply != b.token
+}
+
+// leavesPerhaps reports whether a client that takes the lock in the way of all, with another token than the one that it
+// has in the key, never shows that one again.
+func (p *prover) leavesPerhaps(r *request, l *lock, b *belief) bool {
+	if l.told.As == lab.Semaphore || slices.Contains(r.words, b.token) || !p.taking[word{l.Key, r.way()}] {
+		return false
+	}
+	for i := r.index + 1; i < min(len(p.history.Entries), r.index+mostLooked); i++ {
+		e := &p.history.Entries[i]
+		if e.Client == r.Client && e.By == "" && slices.Contains(e.Cmd, b.token) {
+			return false
+		}
+	}
+	return true
 }
 
 // leave leaves the token of a belief in the key, and nobody believes in it.
@@ -240,7 +292,7 @@ func (p *prover) releases(r *request) bool {
 
 // gaveUpPerhaps records that a client may believe that it has given a lock up.
 func (p *prover) gaveUpPerhaps(r *request, l *lock, why doubt) {
-	if r.runs() && !p.releases(r) && p.script(r).keeps() {
+	if r.runs() && !p.releases(r) && p.script(r).keeps() && !p.taking[word{l.Key, r.way()}] {
 		return
 	}
 	found := p.ofTheirOwn(r, l)

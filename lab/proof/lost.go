@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/holders"
 )
 
 // isLost reports whether a client does not know the reply to a request. The reply never came, or it came too late:
@@ -26,6 +27,24 @@ func (p *prover) isLost(r *request) bool {
 		}
 	}
 	return false
+}
+
+// lateGrant is a grant whose reply came late. Its client knows of it, at the latest, when it sends something else.
+type lateGrant struct {
+	holders.Key
+	order int64
+	by    *lab.Entry
+}
+
+// delivers notes that the replies which came late have come to the client of an entry.
+func (p *prover) delivers(e *lab.Entry) {
+	p.late = slices.DeleteFunc(p.late, func(g lateGrant) bool {
+		next := e.Client == g.by.Client && e.By == "" && len(e.Cmd) > 0 && e.Mono > g.by.Mono
+		if next {
+			p.Ledger.Learned(p.node, g.Key, g.order)
+		}
+		return next
+	})
 }
 
 // moves reports whether a node shows, between a request to a node and a time, a change of its keys or a request of

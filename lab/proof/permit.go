@@ -102,7 +102,8 @@ func (p *prover) givesBack(r *request, l *lock) {
 			continue
 		}
 		kin := q.held.kin(me)
-		if !q.held.gone && (kin == sameClient || kin == sameName) && (mine == nil || mine.unknown) {
+		newest := mine == nil || mine.unknown || !q.held.unknown // it may have given up the others
+		if !q.held.gone && (kin == sameClient || kin == sameName) && newest {
 			mine = q.held
 		}
 	}

@@ -94,8 +94,9 @@ type prover struct {
 	history lab.History
 	among   func(key string) bool
 	locks   map[holders.Key]*lock
-	epoch   int                // which life of which node it is: each restart begins another one
-	movedTo int64              // unix ms: to where the clock was moved last
+	epoch   int   // which life of which node it is: each restart begins another one
+	movedTo int64 // unix ms: to where the clock was moved last
+	late    []lateGrant
 	scripts map[string]*script // of all masters
 	tokens  map[word]bool      // those with which a client has tried for a lock, at any master
 }
@@ -198,6 +199,7 @@ func (p *prover) read(i int) {
 		p.epoch += p.Proof.nodes
 		p.restarts(i)
 	}
+	p.delivers(e)
 	r := p.request(i)
 	p.leads(r)
 	for _, c := range e.Changes {

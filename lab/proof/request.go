@@ -232,6 +232,15 @@ func (r *request) brings() bool {
 	return false
 }
 
+// reads reports whether a command reads a lock, and shows whether it is free.
+func (r *request) reads() bool {
+	switch lower(r.Cmd) {
+	case "get", "exists", "hget", "hexists":
+		return true
+	}
+	return false
+}
+
 // isPast reports whether a request gives a key a time that is over: a TTL of 0 or less, or a moment before now.
 func (r *request) isPast() bool {
 	name := lower(r.Cmd)

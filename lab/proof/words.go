@@ -20,6 +20,8 @@ const (
 	doubtsScript doubt = "%s's %s at %s belongs to a script whose reply does not say whether it took or gave up %s"
 	doubtsReply  doubt = "the reply to %s's %s at %s was lost; the judge does not know whether %[1]s knows what " +
 		"became of %[4]s"
+	doubtsLate doubt = "the reply to %s's %s at %s came late; " +
+		"the judge does not know when %[1]s learned that it took %[4]s"
 	doubtsAuthor doubt = "%s's %s at %s carries no token of its own; the judge does not know which holder of %s sent it"
 	doubtsPast   doubt = "%s's %s at %s deleted %s, because it set a time that was over; " +
 		"the judge does not know whether %[1]s gave the lock up or believes that it renewed it"
@@ -35,6 +37,10 @@ const (
 		"lock up in this way"
 	doubtsAgain doubt = "%s's %s at %s tries for %s, which %[1]s had lost; " +
 		"the judge does not know whether it knew that, or another client uses its name"
+	doubtsOther doubt = "%s's %s at %s tried for %s with another token than that of its connection; " +
+		"the judge does not know whether %[1]s gave the lock up, or is another client"
+	doubtsWatch doubt = "%s's %s at %s watched %s, and no transaction behind it changed the lock; " +
+		"the judge does not know whether %[1]s gave the lock up or learned that it was lost"
 	doubtsFull doubt = "%s's %s at %s added a token to %s, which had as many holders as it may; " +
 		"the judge does not know whether %[1]s believes that it is one of them"
 	doubtsGiven doubt = "%s's %s at %s gave %s to a client that waited; the judge does not know when that client " +

@@ -21,6 +21,14 @@ func proofs() []translation {
 			"$1 在 $3 的 $2 属于一个脚本，从脚本的回复看不出它是取得还是放弃了 $4"},
 		{"the reply to %s's %s at %s was lost; the judge does not know whether %[1]s knows what became of %[4]s",
 			"$1 在 $3 的 $2 的回复丢失了；无法知道 $1 是否了解 $4 的情况"},
+		{"the reply to %s's %s at %s came late; the judge does not know when %[1]s learned that it took %[4]s",
+			"$1 在 $3 的 $2 的回复来得晚；无法知道 $1 何时得知自己取得了 $4"},
+		{"%s's %s at %s tried for %s with another token than that of its connection; " +
+			"the judge does not know whether %[1]s gave the lock up, or is another client",
+			"$1 在 $3 用 $2 请求 $4，令牌却与这个连接持有的不同；无法知道 $1 是放弃了锁，还是另一个客户端"},
+		{"%s's %s at %s watched %s, and no transaction behind it changed the lock; " +
+			"the judge does not know whether %[1]s gave the lock up or learned that it was lost",
+			"$1 在 $3 用 $2 监视 $4，之后没有事务改动锁；无法知道 $1 是放弃了锁，还是得知锁已失去"},
 		{"%s's %s at %s carries no token of its own; the judge does not know which holder of %s sent it",
 			"$1 在 $3 的 $2 没有带独一无二的令牌；无法知道它来自 $4 的哪个持有者"},
 		{"%s's %s at %s took out of %s what another client had put there; " +

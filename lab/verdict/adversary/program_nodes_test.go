@@ -26,11 +26,12 @@ const (
 	remain = "remains where it is"
 )
 
-// The verdict is right where replicas are promoted. FAILOVER_PROGRAMS=10000 plays more programs, and
-// FAILOVER_PROGRAM=17 prints the one with this seed.
+// The verdict is right where replicas are promoted. FAILOVER_PROGRAMS=10000 plays more programs,
+// FAILOVER_FIRST=2000 begins with another seed, and FAILOVER_PROGRAM=17 prints the one with this seed.
 func TestProgramsWithFailoversAreJudgedRight(t *testing.T) {
 	t.Parallel()
-	seen := judgeMany(t, 0, number(t, "FAILOVER_PROGRAMS", amount.Count(100, 2000)), readGrammar(t).drawNodes)
+	first, n := number(t, "FAILOVER_FIRST", 0), number(t, "FAILOVER_PROGRAMS", amount.Count(100, 2000))
+	seen := judgeMany(t, first, n, readGrammar(t).drawNodes)
 	require.Greater(t, 10*seen.two, seen.all, "too few programs with two holders")
 }
 
