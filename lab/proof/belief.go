@@ -221,7 +221,7 @@ func (p *prover) mayLast(r *request, l *lock, b *belief, until int64) {
 	if until == 0 || !own(until) && (until%1000 != 0 || !own(until/1000)) {
 		return
 	}
-	p.ownClock(r, l, b)
+	p.ownClock(r, l, b, until)
 }
 
 // timeAmong returns the last unix ms, within a day of now, of which some words tell; 0 if they tell of none. A lock
@@ -236,14 +236,6 @@ func timeAmong(now int64, words []string) (last int64) {
 		}
 	}
 	return last
-}
-
-// ownClock records that a client counts a lease by its own clock.
-func (p *prover) ownClock(r *request, l *lock, b *belief) {
-	p.Ledger.Extended(p.node, l.Key, holders.Renewal{
-		Order: b.order, Time: r.Time, Doubted: b.doubt != "", Why: holders.Doubt{Why: saying(r, l, doubtsOwnClock),
-			Step: r.step()},
-	})
 }
 
 // prolong applies a change that keeps a token.

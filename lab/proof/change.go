@@ -30,7 +30,18 @@ func (p *prover) remove(r *request, l *lock, removed []part, c lab.Change) {
 			a.sure, a.why = false, q.held.marred
 		}
 		p.leaves(r, l, q, is)
+		means := unclear
+		if is && past {
+			means = p.meaningOf(r, l, q.held)
+		}
 		switch {
+		case means == toRenew:
+			p.ends(r, l, q.held, holders.EndOverwritten)
+			a.sure, a.why = false, saying(r, l, doubtsPast)
+			p.mayRenew(r, l, a)
+		case means == toRelease:
+			p.ends(r, l, q.held, holders.EndReleased)
+			q.held.gone = true
 		case past && lower(r.Cmd) == "set" && is: // it means to renew
 			p.ends(r, l, q.held, holders.EndOverwritten)
 		case is && (past || clears):

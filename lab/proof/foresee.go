@@ -72,6 +72,7 @@ func (p *prover) foresee() {
 			s.frees, s.adds = s.frees || c.After == nil || countsDown(c), s.adds || c.Before == nil
 			s.writes = s.writes || c.After != nil
 			p.foreseePool(in, r, c, who)
+			p.foreseeRenewal(r, c)
 			p.sends(k, r.words, who)
 			p.scores[k] = p.scores[k] || endsInScores(c, e.Time)
 			for _, token := range asChanged(c).added(c) {

@@ -158,6 +158,22 @@ func (p *prover) looksLater(r *request, l *lock, token string) bool {
 	return false
 }
 
+// dropsOut reports whether a client has no reply to what it has added, or to its look how many tokens there are, and
+// neither looks once more nor shows that token again: it does not believe in it.
+func (p *prover) dropsOut(r *request, l *lock, token string) bool {
+	if l.told.As != lab.Semaphore || r.isScript() || r.Name == "" || !p.isLost(r) {
+		return false
+	}
+	if next := p.near(r, l.Key, 1); next != nil {
+		if is, _ := counting(lower(next.Cmd)); is {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.history.Entries[r.index+1:], func(e lab.Entry) bool {
+		return slices.Contains(e.Cmd, token)
+	})
+}
+
 // looks handles a client that looks whether it may hold a semaphore, and reports whether r does so.
 func (p *prover) looks(r *request, l *lock) bool {
 	is, before := counting(lower(r.Cmd))
@@ -175,7 +191,7 @@ func (p *prover) looks(r *request, l *lock) bool {
 	if before {
 		n++
 	}
-	if n > l.told.Holders || err != nil {
+	if n > l.told.Holders || err != nil || p.dropsOut(r, l, q.token) {
 		p.tried(r, l)
 		return true
 	}
@@ -196,7 +212,7 @@ func (p *prover) looks(r *request, l *lock) bool {
 	p.grant(r, l, q, nil, doubt)
 	b := l.beliefs[len(l.beliefs)-1]
 	if q.scored {
-		p.ownClock(r, l, b)
+		p.ownClock(r, l, b, q.deadline)
 	}
 	if there != nil && now != q.deadline {
 		l.find(q.name).deadline = now

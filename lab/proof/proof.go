@@ -117,6 +117,7 @@ type group struct {
 	looking  map[word]bool        // clients look how many tokens there are behind this way to take a lock
 	told     map[said]bool        // the replies with which each lock was taken
 	pools    map[holders.Key]bool // clients put back what they have taken out
+	renewers map[use]bool         // of each lock: the names of those who give it a longer lease
 	behind   map[word]int64       // ms: the lease that clients give a lock behind its grant, by the way of the grant
 }
 
@@ -139,7 +140,8 @@ func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *
 			groups = append(groups, &group{master: len(groups), claims: map[holders.Key]*claims{}, uses: map[use]bool{},
 				takers: map[word][]string{}, sole: map[string]bool{}, taking: map[word]bool{}, scores: map[holders.Key]bool{},
 				told: map[said]bool{}, looking: map[word]bool{}, behind: map[word]int64{}, pools: map[holders.Key]bool{},
-				senders: map[word]int{}, distinct: distinct})
+				renewers: map[use]bool{},
+				senders:  map[word]int{}, distinct: distinct})
 		}
 	}
 	all.masters = len(groups)

@@ -118,14 +118,16 @@ func (r *request) scriptArgs() []string {
 
 // tries reports whether a command takes a lock only if it is free.
 func tries(r *request) bool {
-	return r.has(3, "nx") && !r.demands() || strings.HasSuffix(lower(r.Cmd), "nx")
+	name := lower(r.Cmd)
+	return r.has(3, "nx") && !r.demands() || strings.HasSuffix(name, "nx") || name == "move" ||
+		name == "copy" && !r.has(3, "replace")
 }
 
 // triesWith returns the token with which a command takes a lock only if it is free, "" if it is no such command.
 func triesWith(r *request) string {
 	at := 2
 	switch name := lower(r.Cmd); {
-	case !tries(r) || name == "renamenx":
+	case !tries(r) || r.brings():
 		return ""
 	case name == "hsetnx" || name == "zadd":
 		at = len(r.Cmd) - 1

@@ -32,6 +32,10 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 		l.parts = append(l.parts, a) // until it expires
 		return
 	}
+	if past == "" && p.looking[word{l.Key, r.way()}] && p.dropsOut(r, l, a.token) {
+		l.parts = append(l.parts, a) // nobody believes in it
+		return
+	}
 	if past == "" && p.looksLater(r, l, a.token) {
 		l.asking[r.Client] = append(l.asking[r.Client], a)
 		l.parts = append(l.parts, a)
