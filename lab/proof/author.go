@@ -133,7 +133,7 @@ func (p *prover) isNew(r *request, l *lock, b *belief) bool {
 	}
 	for i := r.index - 1; i >= max(0, r.index-mostLooked); i-- {
 		if e := &p.history.Entries[i]; e.Client == b.client && len(e.Cmd) > 0 {
-			return e.Outcome.Unknown() || e.Outcome == lab.NotExecuted
+			return e.Outcome.Unknown() || e.Outcome == lab.NotExecuted || e.Outcome == lab.ReplyLate
 		}
 	}
 	return false

@@ -35,6 +35,10 @@ func (p *prover) remove(r *request, l *lock, removed []part, c lab.Change) {
 			means = p.meaningOf(r, l, q.held)
 		}
 		switch {
+		case is && lower(r.Cmd) == "zremrangebyscore" && !p.showsClock(r, l): // another worker's may be over by its clock
+			a.sure, a.why = false, saying(r, l, doubtsAuthor)
+			p.ends(r, l, q.held, holders.EndExpired)
+			p.givesUp(r, l, []author{a}, nil)
 		case means == toRenew:
 			p.ends(r, l, q.held, holders.EndOverwritten)
 			a.sure, a.why = false, saying(r, l, doubtsPast)
@@ -224,26 +228,45 @@ func (p *prover) again(r *request, l *lock, now part, mine []author, doubt strin
 const mostLooked = 1024
 
 // waiter returns another client that has tried for the lock with a token, or nil.
-func (p *prover) waiter(r *request, l *lock, token string) *actor {
+func (p *prover) waiter(r *request, l *lock, token string) (found *actor) {
 	me := r.actor(p.epoch)
-	for i := range min(r.index, mostLooked) {
-		e := &p.history.Entries[r.index-1-i]
-		if e.Client != 0 && e.DB == l.DB && slices.Contains(e.Cmd, token) && slices.Contains(e.Cmd, l.Name) {
-			if a := (actor{e.Client, e.Name, p.epoch}); a.id() != me.id() {
-				return &a
-			}
+	p.earlier(r, func(o *prover, e *request) bool {
+		if e.Client == 0 || e.DB != l.DB || !slices.Contains(e.Cmd, token) || !slices.Contains(e.Cmd, l.Name) {
+			return false
 		}
-	}
-	return nil
+		a := e.actor(o.epoch)
+		if a.id() != me.id() {
+			found = &a
+		}
+		return found != nil
+	})
+	return found
 }
 
 // triedWith reports whether a request before r, and outside of it, has tried for the lock with a token.
 func (p *prover) triedWith(r *request, l *lock, token string) bool {
-	for i := r.index - 1; i >= max(0, r.index-mostLooked); i-- {
-		e := p.request(i)
-		own := e.Client == r.Client && e.Run == r.Run && r.By != "" && e.By == r.By
-		if !own && slices.Contains(e.Cmd, token) && slices.Contains(e.Cmd, l.Name) && p.taking[word{l.Key, e.way()}] {
-			return true
+	return p.earlier(r, func(o *prover, e *request) bool {
+		own := o == p && e.Client == r.Client && e.Run == r.Run && r.By != "" && e.By == r.By
+		return !own && slices.Contains(e.Cmd, token) && slices.Contains(e.Cmd, l.Name) && p.taking[word{l.Key, e.way()}]
+	})
+}
+
+// earlier reports whether one of the requests before r is as wanted: on its own node, and then on the others that its
+// master has, or had.
+func (p *prover) earlier(r *request, wanted func(at *prover, e *request) bool) bool {
+	for n, o := range append([]*prover{p}, p.group.nodes...) {
+		from := r.index
+		switch {
+		case n == 0:
+		case o == p:
+			continue
+		default:
+			from = o.upTo(r.Mono)
+		}
+		for i := from - 1; i >= max(0, from-mostLooked); i-- {
+			if wanted(o, o.request(i)) {
+				return true
+			}
 		}
 	}
 	return false

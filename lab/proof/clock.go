@@ -8,31 +8,44 @@ import (
 // ownClock records that a client counts a lease by its own clock, until that shows a time. The client may have shown
 // its clock: then it believes until then at most, and else for ever.
 func (p *prover) ownClock(r *request, l *lock, b *belief, until int64) {
-	switch ahead, shown := p.clockOf(r, l.Key); {
-	case shown && ahead == 0:
-		return
-	case shown:
-		until = max(until-ahead, r.Time+1)
-	default:
+	switch c := p.clocks[use{word{l.Key, ""}, r.actor(p.epoch).id()}]; {
+	case !p.showsClock(r, l):
 		until = 0
+	case c.ahead == 0:
+		return
+	default:
+		until = max(until-c.ahead, r.Time+1)
 	}
 	p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: b.order, Time: r.Time, Until: until, Doubted: b.doubt != "",
 		Why: holders.Doubt{Why: saying(r, l, doubtsOwnClock), Step: r.step()}})
 }
 
-// clockOf returns by how many ms the clock of a client is ahead of the server's, at least, and whether it has shown it:
-// it has dropped the members that were over by its clock. A request may come late, and then the clock is further ahead.
-func (p *prover) clockOf(r *request, k holders.Key) (ahead int64, shown bool) {
-	for i := r.index - 1; i >= max(0, r.index-mostLooked); i-- {
-		e := p.request(i)
-		switch {
-		case e.Event == lab.EventClock:
-			return 0, false
-		case e.Client != r.Client || e.By != "" || e.DB != k.DB || e.Key != k.Name || lower(e.Cmd) != "zremrangebyscore":
-		case len(e.Cmd) == 4 && (e.Cmd[2] == "-inf" || e.Cmd[2] == "0"):
-			now := scoredTime(e.Cmd[3])
-			return now - e.Time, now > 0
-		}
+// clock is what a client has shown of its clock.
+type clock struct {
+	ahead int64 // ms, at least: its requests may have come late
+	mixed bool  // it has shown two clocks
+}
+
+// foreseeClock notes what a client shows of its clock when it drops the members of a lock that are over by it.
+func (p *prover) foreseeClock(r *request, who string) {
+	p.jumps = p.jumps || r.Event == lab.EventClock
+	if len(r.Cmd) != 4 || r.By != "" || lower(r.Cmd) != "zremrangebyscore" || r.Cmd[2] != "-inf" && r.Cmd[2] != "0" {
+		return
 	}
-	return 0, false
+	const near = 1000 // ms: clocks further apart are two, behind one connection
+	key := use{word{holders.Key{DB: r.DB, Name: r.Key}, ""}, who}
+	now, old := scoredTime(r.Cmd[3]), p.clocks[key]
+	by := now - r.Time
+	if old == nil {
+		old = &clock{ahead: by}
+		p.clocks[key] = old
+	}
+	old.mixed = old.mixed || now == 0 || max(by-old.ahead, old.ahead-by) > near
+	old.ahead = min(old.ahead, by)
+}
+
+// showsClock reports whether a client has shown its one clock.
+func (p *prover) showsClock(r *request, l *lock) bool {
+	c := p.clocks[use{word{l.Key, ""}, r.actor(p.epoch).id()}]
+	return c != nil && !c.mixed && !p.jumps
 }

@@ -53,11 +53,12 @@ func (p *prover) foresee() {
 		if e.Event == lab.EventCrash {
 			epoch += p.Proof.nodes
 		}
+		r := p.request(i)
+		who := r.actor(epoch).id()
+		p.foreseeClock(r, who)
 		if len(e.Cmd) == 0 {
 			continue
 		}
-		r := p.request(i)
-		who := r.actor(epoch).id()
 		s := p.script(r)
 		if strings.HasPrefix(lower(e.Cmd), "eval") && len(e.Cmd) > 1 {
 			if _, whole := shaOf(e.Cmd[1]); whole && !strings.HasPrefix(lower(e.Cmd), "evalsha") {

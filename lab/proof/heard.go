@@ -140,8 +140,7 @@ func (p *prover) findsOwn(r *request, l *lock) {
 	for _, q := range l.parts {
 		me := r.actor(p.epoch)
 		own := p.uses[use{word{l.Key, q.token}, me.id()}] || q.was != nil && q.was.kin(me) != otherClient
-		reads := q.token == r.Reply && !p.isLost(r)
-		if !own || !reads || q.held != nil || l.told.As == lab.Semaphore {
+		if !own || q.held != nil || q.token != r.Reply || l.told.As == lab.Semaphore {
 			continue
 		}
 		doubt, left := saying(r, l, doubtsFound), p.leftAt(l, q.name)

@@ -14,7 +14,7 @@ import (
 type lock struct {
 	*claims
 	parts     []part           // what the key has now
-	asking    map[int64][]part // of a semaphore: what connections have added, before they look how many there are
+	asking    map[asker][]part // of a semaphore: what connections have added, before they look how many there are
 	restarted string           // what a restart has found of the key on the disk, since it was granted
 	foreign   bool             // of a semaphore: a client that holds no permit has set the deadline
 	mode      string

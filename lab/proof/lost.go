@@ -47,13 +47,18 @@ func (p *prover) delivers(e *lab.Entry) {
 	})
 }
 
+// upTo returns how many entries a node has before a time, in us.
+func (p *prover) upTo(mono int64) int {
+	n, _ := slices.BinarySearchFunc(p.history.Entries, mono, func(e lab.Entry, mono int64) int {
+		return cmp.Compare(e.Mono, mono)
+	})
+	return n
+}
+
 // moves reports whether a node shows, between a request to a node and a time, a change of its keys or a request of
 // another client that may tell it that it has lost a lock.
 func (p *prover) moves(r *request, to *prover, until int64) bool {
-	from, _ := slices.BinarySearchFunc(p.history.Entries, r.outer().Mono, func(e lab.Entry, mono int64) int {
-		return cmp.Compare(e.Mono, mono)
-	})
-	for i := from; i < len(p.history.Entries) && p.history.Entries[i].Mono <= until; i++ {
+	for i := p.upTo(r.outer().Mono); i < len(p.history.Entries) && p.history.Entries[i].Mono <= until; i++ {
 		e := &p.history.Entries[i]
 		if p == to && (i <= r.index || e.Client == r.Client) || p != to && e.Client == 0 {
 			continue

@@ -129,6 +129,12 @@ func (p *prover) givesBack(r *request, l *lock) {
 // A semaphore of separate commands has a token for each client: a client adds its token, looks how many there are, and
 // takes it back if there are too many. It believes in its permit once it has looked.
 
+// asker is a connection, with its name.
+type asker struct {
+	client int64
+	name   string
+}
+
 // counting are the commands that show how many tokens there are, or how many are before one's own.
 func counting(name string) (is, before bool) {
 	switch name {
@@ -161,7 +167,7 @@ func (p *prover) looksLater(r *request, l *lock, token string) bool {
 // dropsOut reports whether a client has no reply to what it has added, or to its look how many tokens there are, and
 // neither looks once more nor shows that token again: it does not believe in it.
 func (p *prover) dropsOut(r *request, l *lock, token string) bool {
-	if l.told.As != lab.Semaphore || r.isScript() || r.Name == "" || !p.isLost(r) {
+	if l.told.As != lab.Semaphore || r.isScript() || r.Name == "" || !r.lost() {
 		return false
 	}
 	if next := p.near(r, l.Key, 1); next != nil {
@@ -174,10 +180,30 @@ func (p *prover) dropsOut(r *request, l *lock, token string) bool {
 	})
 }
 
+// askedElsewhere reports whether a client that looks how many tokens there are may have added its own one at another
+// node of the master, which tells this one later.
+func (p *prover) askedElsewhere(r *request, l *lock) bool {
+	for _, o := range p.group.nodes {
+		other := o.locks[l.Key]
+		if o == p || o.shard != p.shard || other == nil {
+			continue
+		}
+		for a, parts := range other.asking {
+			if len(parts) > 0 && a.name == r.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // looks handles a client that looks whether it may hold a semaphore, and reports whether r does so.
 func (p *prover) looks(r *request, l *lock) bool {
 	is, before := counting(lower(r.Cmd))
-	added := l.asking[r.Client]
+	if is && p.askedElsewhere(r, l) {
+		p.leavesUnread(r, l, doubtsReplica)
+	}
+	added := l.asking[asker{r.Client, r.Name}]
 	at := slices.IndexFunc(added, func(q part) bool { return !before || slices.Contains(r.words, q.token) })
 	if !is || at < 0 || r.isScript() {
 		return false
@@ -186,7 +212,7 @@ func (p *prover) looks(r *request, l *lock) bool {
 		p.leavesUnread(r, l, doubtsAuthor)
 	}
 	q := added[at]
-	l.asking[r.Client] = slices.Delete(added, at, at+1)
+	l.asking[asker{r.Client, r.Name}] = slices.Delete(added, at, at+1)
 	n, err := strconv.Atoi(r.Reply)
 	if before {
 		n++

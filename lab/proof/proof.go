@@ -97,6 +97,8 @@ type prover struct {
 	epoch   int   // which life of which node it is: each restart begins another one
 	movedTo int64 // unix ms: to where the clock was moved last
 	late    []lateGrant
+	clocks  map[use]*clock     // of each lock, by the clients that have shown them
+	jumps   bool               // the clock of the server does
 	scripts map[string]*script // of all masters
 	tokens  map[word]bool      // those with which a client has tried for a lock, at any master
 }
@@ -154,6 +156,7 @@ func Prove(histories []lab.History, nodes []Node, among func(key string) bool) *
 		provers[i] = &prover{
 			Proof: all, group: g, node: h.Number() - 1, shard: h.Master - 1, history: h, among: among,
 			scripts: scripts, tokens: tokens, locks: map[holders.Key]*lock{}, epoch: h.Number() - 1,
+			clocks: map[use]*clock{},
 		}
 		g.nodes = append(g.nodes, provers[i])
 	}
@@ -296,7 +299,7 @@ func (p *prover) lock(k holders.Key) *lock {
 			known.told = w
 		}
 	}
-	l = &lock{claims: known, asking: map[int64][]part{}}
+	l = &lock{claims: known, asking: map[asker][]part{}}
 	p.locks[k] = l
 	return l
 }

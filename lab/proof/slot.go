@@ -287,7 +287,7 @@ func (p *prover) looksElsewhere(r *request, l *lock) {
 	if is, _ := counting(lower(r.Cmd)); !is || !p.cluster || r.Outcome != lab.NotExecuted {
 		return
 	}
-	for _, q := range l.asking[r.Client] {
+	for _, q := range l.asking[asker{r.Client, r.Name}] {
 		is := l.find(q.name) != nil
 		l.drop([]part{q})
 		if p.grant(r, l, q, nil, saying(r, l, doubtsPermits)); !is {
@@ -295,5 +295,5 @@ func (p *prover) looksElsewhere(r *request, l *lock) {
 			l.drop([]part{q})
 		}
 	}
-	delete(l.asking, r.Client)
+	delete(l.asking, asker{r.Client, r.Name})
 }

@@ -37,7 +37,7 @@ func (p *prover) take(r *request, l *lock, a part, c lab.Change) {
 		return
 	}
 	if past == "" && p.looksLater(r, l, a.token) {
-		l.asking[r.Client] = append(l.asking[r.Client], a)
+		l.asking[asker{r.Client, r.Name}] = append(l.asking[asker{r.Client, r.Name}], a)
 		l.parts = append(l.parts, a)
 		return
 	}

@@ -66,6 +66,8 @@ const (
 		"the judge does not know when %[1]s learned that it took %[4]s"
 	doubtsWait doubt = "%s's %s at %s told of too few replicas that have %s; " +
 		"the judge does not know whether %[1]s believes in its renewal"
+	doubtsReplica doubt = "%s's %s at %s counted the tokens of %s at another node than the one that has its own token; " +
+		"the judge does not know whether %[1]s believes that it is one of the holders"
 	doubtsEntry doubt = "%s's %s at %s found %s with another number of entries than its holder has made; " +
 		"the judge does not know whether the holder believes that it still holds the lock"
 	doubtsPermits doubt = "%s's %s at %s found another count in %s than the master had; " +
@@ -112,7 +114,7 @@ func (p *prover) leavesUnread(r *request, l *lock, why doubt) {
 			fix = fixPassed
 		case why == doubtsTaken:
 			fix = fixTaken
-		case why == doubtsAuthor:
+		case why == doubtsAuthor || why == doubtsReplica:
 			fix = fixOwn
 		case r.Event == lab.EventChanged:
 			why, fix = doubtsUnseen, fixUnseen

@@ -21,6 +21,9 @@ func proofs() []translation {
 			"$1 在 $3 的 $2 属于一个脚本，从脚本的回复看不出它是取得还是放弃了 $4"},
 		{"the reply to %s's %s at %s was lost; the judge does not know whether %[1]s knows what became of %[4]s",
 			"$1 在 $3 的 $2 的回复丢失了；无法知道 $1 是否了解 $4 的情况"},
+		{"%s's %s at %s counted the tokens of %s at another node than the one that has its own token; " +
+			"the judge does not know whether %[1]s believes that it is one of the holders",
+			"$1 在 $3 用 $2 数 $4 的令牌，所在的节点却不是它放令牌的节点；无法知道 $1 是不是以为自己也是持有者"},
 		{"the reply to %s's %s at %s came late; the judge does not know when %[1]s learned that it took %[4]s",
 			"$1 在 $3 的 $2 的回复来得晚；无法知道 $1 何时得知自己取得了 $4"},
 		{"%s's %s at %s tried for %s with another token than that of its connection; " +
