@@ -91,13 +91,12 @@ func (r *request) way() string {
 	return cmp.Or(r.script(), name)
 }
 
-// refused reports whether a client that takes locks in a way that shows the old value has read a token there: another
-// one has the lock, although its own token is there now.
+// refused reports whether a client that takes locks in a way that shows the old value has read a token there, or has no
+// reply that shows it: another one has the lock, although its own token is there now.
 func (p *prover) refused(r *request, l *lock, old part) bool {
 	way := r.way()
 	reads := way == "getset" || way == "set get" && !r.has(3, "xx")
-	return reads && p.taking[word{l.Key, way}] && !r.isScript() && !r.lost() && r.Reply == old.token &&
-		!holders.IsNumber(old.token)
+	return reads && p.taking[word{l.Key, way}] && !r.isScript() && r.Reply == old.token && !holders.IsNumber(old.token)
 }
 
 func (n *naming) uses(node int, client int64) {
