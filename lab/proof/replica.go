@@ -236,14 +236,15 @@ func (p *prover) loses(r *request, l *lock, b *belief) {
 
 // inheritsCount compares the counter of a semaphore with the permits of its master. It reports whether it is one.
 func (p *prover) inheritsCount(r *request, l *lock) bool {
-	if slices.ContainsFunc(l.parts, func(q part) bool { return q.value != "" || !holders.IsNumber(q.token) }) {
-		return false
-	}
 	var permits []part
 	for _, o := range p.group.nodes {
 		if other := o.locks[l.Key]; o != p && o.shard == p.shard && other != nil && !o.follows {
 			permits = other.parts
 		}
+	}
+	named := func(q part) bool { return q.value != "" || !holders.IsNumber(q.token) }
+	if slices.ContainsFunc(l.parts, named) || slices.ContainsFunc(permits, named) {
+		return false
 	}
 	count := 0
 	if len(l.parts) == 1 {
