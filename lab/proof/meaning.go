@@ -1,6 +1,8 @@
 package proof
 
 import (
+	"slices"
+
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/holders"
 )
@@ -23,14 +25,15 @@ func (p *prover) meaningOf(r *request, l *lock, b *belief) meaning {
 	if !b.sole || b.kin(r.actor(p.epoch)) != sameClient || l.told.As == lab.Semaphore {
 		return unclear
 	}
-	for next := p.near(r, l.Key, 1); next != nil; next = p.near(next, l.Key, 1) {
-		alike := next.runs() == r.isScript() && next.way() == r.way()
-		if tries(next) || p.taking[word{l.Key, next.way()}] {
+	for i := r.index + 1; i < min(len(p.history.Entries), r.index+mostLooked); i++ {
+		next := p.request(i)
+		if next.Client != r.Client && next.Name != r.Name {
+			continue
+		}
+		if next.takes(l.Key) || tries(next) || p.taking[word{l.Key, next.way()}] {
 			break
 		}
-		const soon = 10 // parts of a lease: a client that sends a release once more does so soon
-		again := alike && !p.isLost(r) && b.lease > 0 && next.Time-r.Time > b.lease/soon
-		if again || !alike && (p.releases(next) || lower(next.Cmd) == "rename") {
+		if next.By == "" && slices.Contains(next.Cmd, l.Name) && p.showsRenewal(r, next, b) {
 			return toRenew
 		}
 	}
@@ -38,6 +41,23 @@ func (p *prover) meaningOf(r *request, l *lock, b *belief) meaning {
 		return toRelease
 	}
 	return unclear
+}
+
+// showsRenewal reports whether a later request of a client shows that an earlier one, which set a time that was over,
+// was no release.
+func (p *prover) showsRenewal(r, later *request, b *belief) bool {
+	const soon = 10 // parts of a lease: a client that sends a release once more does so soon
+	if later.runs() == r.isScript() && later.way() == r.way() {
+		return !p.isLost(r) && b.lease > 0 && later.Time-r.Time > b.lease/soon
+	}
+	return p.releases(later) || lower(later.Cmd) == "rename"
+}
+
+// takes reports whether a request makes a key.
+func (r *request) takes(k holders.Key) bool {
+	return slices.ContainsFunc(r.Changes, func(c lab.Change) bool {
+		return c.DB == k.DB && c.Key == k.Name && c.Before == nil
+	})
 }
 
 // foreseeRenewal notes the names of those who give a lock a longer lease, and do not take it by that.

@@ -56,7 +56,7 @@ func TestProgramsThatWereJudgedWrong(t *testing.T) {
 		1012100} {
 		require.Empty(t, wrong(play(t, ways.draw(seed))), seed)
 	}
-	for _, seed := range []uint64{102126, 103646} {
+	for _, seed := range []uint64{102126, 103646, 1002824} {
 		require.Empty(t, wrong(play(t, ways.drawNodes(seed))), seed)
 	}
 }
