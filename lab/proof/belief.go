@@ -264,8 +264,9 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 			p.givesUp(r, l, []author{{a.belief, false, saying(r, l, doubtsReply)}}, nil)
 		}
 	}
-	if q.deadline > 0 && q.deadline <= r.Time {
-		return // the key is about to expire, and its holder means to renew it
+	if q.deadline > 0 && q.deadline <= r.Time { // the key is about to expire, and its holder means to renew it
+		p.apart(r, l, q.held)
+		return
 	}
 	if q.deadline == r.Time+1 { // nobody works with such a lease: it frees the key
 		for i := range mine {

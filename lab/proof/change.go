@@ -118,7 +118,7 @@ func (p *prover) replace(r *request, l *lock, old, now part) {
 		old.held.gone = true
 		p.grant(r, l, now, to, saying(r, l, doubtsGiven))
 		return
-	case is && a.sure && (brief || p.rotates(r, l, old) && !p.triedWith(r, l, now.token)):
+	case is && a.sure && (brief || p.rotates(r, l, old) && !p.triedWith(r, l, a.belief, now.token)):
 		q := l.find(old.name)
 		q.name, q.token, q.deadline = now.name, now.token, now.deadline
 		if brief {
@@ -243,10 +243,11 @@ func (p *prover) waiter(r *request, l *lock, token string) (found *actor) {
 	return found
 }
 
-// triedWith reports whether a request before r, and outside of it, has tried for the lock with a token.
-func (p *prover) triedWith(r *request, l *lock, token string) bool {
+// triedWith reports whether a request before r, outside of it, has tried for the lock with a token. The one that began
+// a belief does not count.
+func (p *prover) triedWith(r *request, l *lock, b *belief, token string) bool {
 	return p.earlier(r, func(o *prover, e *request) bool {
-		own := o == p && e.Client == r.Client && e.Run == r.Run && r.By != "" && e.By == r.By
+		own := o == p && e.Client == r.Client && (e.Run == r.Run && r.By != "" && e.By == r.By || p.together(e, b))
 		return !own && slices.Contains(e.Cmd, token) && slices.Contains(e.Cmd, l.Name) && p.taking[word{l.Key, e.way()}]
 	})
 }

@@ -112,8 +112,12 @@ func (p *Proof) Explain(o holders.Overlap) (why, fix string, steps []holders.Ste
 		fix = fixEvict
 	case holders.EndExpired:
 		if m := p.manners[first.Order]; m.cut != "" {
+			fix = fixCut
+			if strings.HasPrefix(m.cut, a+"'s ") {
+				fix = fixClock
+			}
 			return fmt.Sprintf("%s expired at %s after %s, and %s believed in it %s", key, when, m.cut, a, p.until(first)) +
-				again, fixCut, steps
+				again, fix, steps
 		}
 		why, fix = fmt.Sprintf("%s expired at %s, and %s believed in it %s", key, when, a, p.until(first)), fixCompare
 	case holders.EndOverwritten:
