@@ -324,7 +324,7 @@ func (l *Ledger) Learned(master int, k Key, order int64) {
 
 // learns notes that a holder knows of its grant, at the latest from now on. Its reply was lost.
 func (l *Ledger) learns(t *Holding) {
-	if t.Unknown && l.masters == 1 && l.groups == nil {
+	if t.Unknown && l.masters == 1 && t.Asked == 0 {
 		l.order++
 		t.Awaited = l.order
 	}

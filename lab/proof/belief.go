@@ -259,6 +259,7 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 			mine[i].sure, mine[i].why = false, saying(r, l, doubtsWriter)
 		}
 	}
+	p.entersAnew(r, l, q, mine, entered)
 	for _, a := range mine { // it may count otherwise
 		if a.recount = a.recount || entered && p.isLost(r); entered && a.recount {
 			p.givesUp(r, l, []author{{a.belief, false, saying(r, l, doubtsReply)}}, nil)

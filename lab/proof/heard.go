@@ -19,8 +19,11 @@ func (p *prover) heard(r *request, l *lock) {
 	switch {
 	case p.isRedirected(r):
 	case !r.ran() || r.Failed():
-		if !tries(r) {
+		switch {
+		case !tries(r):
 			p.gaveUpPerhaps(r, l, doubtsSent)
+		case r.ran() && !r.lost() && strings.HasPrefix(r.Reply, "BUSYKEY"):
+			p.tried(r, l)
 		}
 	case p.renewsAlike(r, l), p.looks(r, l):
 	case r.isScript(): // the script itself comes behind it
@@ -64,11 +67,17 @@ func (p *prover) heard(r *request, l *lock) {
 	}
 }
 
-// notices handles a request of a client whose lock is gone: the reply may show that.
+// notices handles a request of a client whose lock is gone: the reply may show that. A client that gives the lock its
+// lease only now may not look at the reply.
 func (p *prover) notices(r *request, l *lock) {
 	for _, a := range p.authors(r, l, false) {
-		if !l.has(a.belief) { // else GT, LT, NX or XX refused it
-			p.Ledger.MayKnow(p.node, l.Key, a.order, holders.Doubt{Why: saying(r, l, doubtsFail), Step: r.step()})
+		if l.has(a.belief) { // GT, LT, NX or XX refused it
+			continue
+		}
+		p.Ledger.MayKnow(p.node, l.Key, a.order, holders.Doubt{Why: saying(r, l, doubtsFail), Step: r.step()})
+		last := p.near(r, l.Key, -1)
+		if lease := r.lease(); lease > 0 && last != nil && last.index == a.index && !a.revived {
+			p.revive(r, l, author{a.belief, false, saying(r, l, doubtsFail)}, r.Time+lease)
 		}
 	}
 }
@@ -126,9 +135,11 @@ func (p *prover) renewsAlike(r *request, l *lock) bool {
 func (p *prover) learns(r *request, l *lock) {
 	for _, b := range l.beliefs {
 		knows := l.has(b) && !p.isLost(r) && r.Reply == b.token && p.isUnique(l, b) && b.kin(r.actor(p.epoch)) != otherClient
-		if knows && b.unknown && b.doubt == "" && p.usesLater(r, l, b) {
-			b.unknown, b.actor = false, r.actor(p.epoch)
-			p.Ledger.Learned(p.node, l.Key, b.order)
+		if knows && b.unknown && p.usesLater(r, l, b) {
+			if b.doubt == "" {
+				b.unknown, b.actor = false, r.actor(p.epoch)
+				p.Ledger.Learned(p.node, l.Key, b.order)
+			}
 			p.mayCountAnew(r, l, b, b)
 			p.mayCountRetry(r, l, b, b)
 		}
@@ -146,7 +157,6 @@ func (p *prover) findsOwn(r *request, l *lock) {
 		doubt, left := saying(r, l, doubtsFound), p.leftAt(l, q.name)
 		switch {
 		case p.follows && len(left) == 0: // its master has another holder, or none
-			return
 		case q.was != nil && !q.was.looked && p.triedLast(r, l, q.token): // did its lost request take the lock?
 			doubt = ""
 		}

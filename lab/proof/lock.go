@@ -81,6 +81,7 @@ type belief struct {
 	looked  bool   // it read the key before it took the lock
 	cut     string // what has given it another deadline
 	recount bool   // its client may know of less entries than the lock counts
+	anew    bool   // its client has entered once more, over another connection
 	sole    bool   // only one worker uses the name
 	marred  string // a failover has lost an entry of it: why its client may not know
 	revived bool   // its client has renewed it when it was over, and has a newer belief

@@ -46,9 +46,10 @@ func (p *prover) meaningOf(r *request, l *lock, b *belief) meaning {
 // showsRenewal reports whether a later request of a client shows that an earlier one, which set a time that was over,
 // was no release.
 func (p *prover) showsRenewal(r, later *request, b *belief) bool {
-	const soon = 10 // parts of a lease: a client that sends a release once more does so soon
-	if later.runs() == r.isScript() && later.way() == r.way() {
-		return !p.isLost(r) && b.lease > 0 && later.Time-r.Time > b.lease/soon
+	if later.runs() == r.isScript() && later.way() == r.way() { // renewals come at intervals
+		const most = 20 // parts of an interval that two of them differ by
+		first, second := r.Time-b.taken.Time, later.Time-r.Time
+		return !p.isLost(r) && first > 0 && max(first-second, second-first) <= first/most
 	}
 	return p.releases(later) || lower(later.Cmd) == "rename"
 }

@@ -119,8 +119,10 @@ func (r *request) scriptArgs() []string {
 // tries reports whether a command takes a lock only if it is free.
 func tries(r *request) bool {
 	name := lower(r.Cmd)
-	return r.has(3, "nx") && !r.demands() || strings.HasSuffix(name, "nx") || name == "move" ||
-		name == "copy" && !r.has(3, "replace")
+	if name == "copy" || name == "restore" {
+		return !r.has(3, "replace")
+	}
+	return r.has(3, "nx") && !r.demands() || strings.HasSuffix(name, "nx") || name == "move"
 }
 
 // triesWith returns the token with which a command takes a lock only if it is free, "" if it is no such command.

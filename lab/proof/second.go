@@ -116,6 +116,23 @@ func (p *prover) joins(r *request, l *lock, q *part, doubt string) {
 	}
 }
 
+// entersAnew handles a worker that enters a lock once more when the connection has ended over which it took it: when it
+// leaves, it may not know of its first entry.
+func (p *prover) entersAnew(r *request, l *lock, q *part, mine []author, entered bool) {
+	for _, a := range mine {
+		switch {
+		case !entered || p.isLost(r):
+		case q.down && a.anew:
+			p.givesUp(r, l, []author{{a.belief, false, saying(r, l, doubtsAnew)}}, nil)
+		case !q.down && a.on != p.node:
+			a.anew = true
+		case !q.down && a.client != r.Client:
+			later := p.history.Entries[r.index:min(len(p.history.Entries), r.index+mostLooked)]
+			a.anew = a.anew || !slices.ContainsFunc(later, func(e lab.Entry) bool { return e.Client == a.client })
+		}
+	}
+}
+
 // said is the reply to a command or a script, and way is how a request takes a lock.
 type said struct {
 	way   word
@@ -169,7 +186,8 @@ func (p *prover) near(r *request, k holders.Key, step int) *request {
 	for i := r.index + step; i >= 0 && i < len(p.history.Entries) && max(i-r.index, r.index-i) < mostLooked; i += step {
 		e := &p.history.Entries[i]
 		own := e.Client == r.Client || e.Name != "" && e.Name == r.Name
-		if own && e.By == "" && e.DB == k.DB && slices.Contains(e.Cmd, k.Name) {
+		waits := e.Outcome == lab.Held || e.Outcome == lab.Delayed // it is executed later
+		if own && !waits && e.By == "" && e.DB == k.DB && slices.Contains(e.Cmd, k.Name) {
 			return p.request(i)
 		}
 	}

@@ -68,6 +68,8 @@ const (
 		"the judge does not know whether %[1]s believes in its renewal"
 	doubtsReplica doubt = "%s's %s at %s counted the tokens of %s at another node than the one that has its own token; " +
 		"the judge does not know whether %[1]s believes that it is one of the holders"
+	doubtsAnew doubt = "%s's %s at %s left an entry of %s that was made over an earlier connection; " +
+		"the judge does not know whether %[1]s knows of it"
 	doubtsEntry doubt = "%s's %s at %s found %s with another number of entries than its holder has made; " +
 		"the judge does not know whether the holder believes that it still holds the lock"
 	doubtsPermits doubt = "%s's %s at %s found another count in %s than the master had; " +

@@ -24,6 +24,9 @@ func proofs() []translation {
 		{"%s's %s at %s counted the tokens of %s at another node than the one that has its own token; " +
 			"the judge does not know whether %[1]s believes that it is one of the holders",
 			"$1 在 $3 用 $2 数 $4 的令牌，所在的节点却不是它放令牌的节点；无法知道 $1 是不是以为自己也是持有者"},
+		{"%s's %s at %s left an entry of %s that was made over an earlier connection; " +
+			"the judge does not know whether %[1]s knows of it",
+			"$1 在 $3 用 $2 留下了 $4 的一次重入，那是在更早的连接上进入的；无法知道 $1 是否知道它"},
 		{"the reply to %s's %s at %s came late; the judge does not know when %[1]s learned that it took %[4]s",
 			"$1 在 $3 的 $2 的回复来得晚；无法知道 $1 何时得知自己取得了 $4"},
 		{"%s's %s at %s tried for %s with another token than that of its connection; " +
