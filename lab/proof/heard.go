@@ -295,6 +295,8 @@ func (p *prover) releases(r *request) bool {
 	switch lower(r.Cmd) {
 	case "del", "unlink", "getdel", "delex", "delifeq", "hdel", "srem", "zrem", "lrem", "hgetdel":
 		return true
+	case "setbit":
+		return r.Cmd[len(r.Cmd)-1] == "0"
 	}
 	return r.runs() && p.script(r).releases()
 }

@@ -238,6 +238,9 @@ func (p *prover) change(r *request, c lab.Change) {
 			p.take(r, l, a, c)
 		}
 	}
+	if len(before)+len(after) == 0 && r.Client != 0 && p.releases(r) { // there was no bit to clear
+		p.givesUp(r, l, p.ofTheirOwn(r, l), nil)
+	}
 	p.keep(r, l, c, kept)
 	if l.counted && c.Before != nil && c.After != nil && len(removed)+len(added)+len(kept) == 0 {
 		p.notes(r, l, c)

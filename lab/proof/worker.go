@@ -96,7 +96,9 @@ func (r *request) way() string {
 func (p *prover) refused(r *request, l *lock, old part) bool {
 	way := r.way()
 	reads := way == "getset" || way == "set get" && !r.has(3, "xx")
-	return reads && p.taking[word{l.Key, way}] && !r.isScript() && r.Reply == old.token && !holders.IsNumber(old.token)
+	knows := !r.lost() || r.Name != "" // else what it finds later, over another connection, is not known to be its own
+	return reads && knows && p.taking[word{l.Key, way}] && !r.isScript() && r.Reply == old.token &&
+		!holders.IsNumber(old.token)
 }
 
 func (n *naming) uses(node int, client int64) {
