@@ -22,7 +22,7 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 	}
 	b.unknown = b.recount || doubt != ""
 	hash := l.mode != "" || a.value != ""
-	b.shared = l.mode == "read" && !strings.HasSuffix(a.token, ":write")
+	b.shared = l.shares(a.token)
 	b.doubt, b.sole = doubt, p.sole[me.name]
 	why := doubt
 	switch late := r.outer().Outcome == lab.ReplyLate; {
@@ -51,6 +51,11 @@ func (p *prover) grant(r *request, l *lock, a part, to *actor, doubt string) {
 	l.took[me.id()], l.restarted = true, ""
 	a.held = b
 	l.parts = append(l.parts, a)
+}
+
+// shares reports whether others may hold a lock together with the client of a token: both read.
+func (l *lock) shares(token string) bool {
+	return l.mode == "read" && !strings.HasSuffix(token, ":write")
 }
 
 // succeeds ends the beliefs of a client that takes the lock again: it believes in the new one from now on.

@@ -22,6 +22,7 @@ func (p *prover) heard(r *request, l *lock) {
 		switch {
 		case !tries(r):
 			p.gaveUpPerhaps(r, l, doubtsSent)
+			p.leasesInVain(r, l)
 		case r.ran() && !r.lost() && strings.HasPrefix(r.Reply, "BUSYKEY"):
 			p.tried(r, l)
 		}
@@ -67,17 +68,24 @@ func (p *prover) heard(r *request, l *lock) {
 	}
 }
 
-// notices handles a request of a client whose lock is gone: the reply may show that. A client that gives the lock its
-// lease only now may not look at the reply.
+// notices handles a request of a client whose lock is gone: the reply may show that.
 func (p *prover) notices(r *request, l *lock) {
 	for _, a := range p.authors(r, l, false) {
 		if l.has(a.belief) { // GT, LT, NX or XX refused it
 			continue
 		}
 		p.Ledger.MayKnow(p.node, l.Key, a.order, holders.Doubt{Why: saying(r, l, doubtsFail), Step: r.step()})
-		last := p.near(r, l.Key, -1)
-		if lease := r.lease(); lease > 0 && last != nil && last.index == a.index && !a.revived {
-			p.revive(r, l, author{a.belief, false, saying(r, l, doubtsFail)}, r.Time+lease)
+	}
+	p.leasesInVain(r, l)
+}
+
+// leasesInVain handles a client that gives a lock its lease behind the grant, when the lock is gone: it may not look at
+// the reply, and believe in that lease.
+func (p *prover) leasesInVain(r *request, l *lock) {
+	lease, last := r.lease(), p.near(r, l.Key, -1)
+	for _, b := range l.pending(r.Time) {
+		if lease > 0 && last != nil && last.index == b.index && !b.revived && !l.has(b) {
+			p.revive(r, l, author{b, false, saying(r, l, doubtsFail)}, r.Time+lease)
 		}
 	}
 }
@@ -135,8 +143,8 @@ func (p *prover) renewsAlike(r *request, l *lock) bool {
 func (p *prover) learns(r *request, l *lock) {
 	for _, b := range l.beliefs {
 		knows := l.has(b) && !p.isLost(r) && r.Reply == b.token && p.isUnique(l, b) && b.kin(r.actor(p.epoch)) != otherClient
-		if knows && b.unknown && p.usesLater(r, l, b) {
-			if b.doubt == "" {
+		if knows && b.unknown {
+			if b.doubt == "" && p.usesLater(r, l, b) {
 				b.unknown, b.actor = false, r.actor(p.epoch)
 				p.Ledger.Learned(p.node, l.Key, b.order)
 			}
@@ -166,6 +174,7 @@ func (p *prover) findsOwn(r *request, l *lock) {
 		if q.was != nil {
 			p.mayCountAnew(r, l, q.was, now)
 			p.mayCountRetry(r, l, q.was, now)
+			now.endless = now.endless || q.was.endless
 			p.mayEnd(p.request(q.was.index), l, now)
 		}
 		for _, o := range left {
@@ -190,11 +199,14 @@ func (p *prover) mayCountAnew(r *request, l *lock, old, now *belief) {
 	}
 }
 
-// mayCountRetry handles a client that learns that it has a lock, and whose last try has no reply: it may count its
-// lease from that try, although an earlier one took the lock.
+// mayCountRetry handles a client that learns that it has a lock, and that has had no reply since it took it: it may
+// count its lease from that request, the first one of a further try.
 func (p *prover) mayCountRetry(r *request, l *lock, old, now *belief) {
 	last := p.near(r, l.Key, -1)
-	if last == nil || last.index <= old.index || !last.lost() || !p.taking[word{l.Key, last.way()}] || old.lease == 0 {
+	for last != nil && last.index > old.index && !last.lost() {
+		last = p.near(last, l.Key, -1)
+	}
+	if last == nil || last.index <= old.index || old.lease == 0 {
 		return
 	}
 	p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: now.order, Time: r.Time, Until: last.Time + old.lease,

@@ -101,7 +101,8 @@ func (p *prover) joins(r *request, l *lock, q *part, doubt string) {
 		doubt = saying(r, l, doubtsReply)
 	}
 	b := &belief{actor: me, token: q.token, ends: q.deadline, index: r.index, on: p.node, taken: r.step(),
-		shared: q.held != nil && q.held.shared, unknown: doubt != "", doubt: doubt, sole: p.sole[me.name]}
+		shared:  q.held != nil && q.held.shared || q.held == nil && l.shares(q.token),
+		unknown: doubt != "", doubt: doubt, sole: p.sole[me.name]}
 	b.order, _, _ = p.Ledger.Granted(p.node, holders.Grant{
 		Holding: holders.Holding{
 			DB: l.DB, Key: l.Name, Token: q.token, Client: me.client, Name: me.name, Granted: r.step(), Hash: q.value != "",
