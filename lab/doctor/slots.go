@@ -76,13 +76,15 @@ func (d *Doctor) apart(o op) {
 
 // stopped judges a script in which the cluster refused a command.
 func (d *Doctor) stopped(o op, ops []op, keys []string) {
-	k, is := d.lockOf(o, keys)
-	if !is {
-		return
-	}
 	for _, inner := range ops {
-		refused := strings.HasPrefix(inner.reply.text, "ERR Script attempted to access")
-		if !refused || len(inner.args) < 2 || topology.Slot(inner.args[1]) == topology.Slot(keys[0]) {
+		if !strings.HasPrefix(inner.reply.text, "ERR Script attempted to access") || len(inner.args) < 2 {
+			continue
+		}
+		k, is := d.lockOf(o, keys)
+		if !is {
+			return
+		}
+		if topology.Slot(inner.args[1]) == topology.Slot(keys[0]) {
 			continue // in the slot of the others, a key may be on its way to another node
 		}
 		p := KeysApart

@@ -54,7 +54,7 @@ func isWord(c byte) bool {
 // SoundsLikeLock reports whether name has a word that programmers use for locks. Longer words that
 // contain such a word do not count: block, clock, leaderboard, release.
 func SoundsLikeLock(name string) bool {
-	name = notLocks().Replace(strings.ToLower(name))
+	name = withoutOthers(strings.ToLower(name))
 	for _, word := range []string{"lock", "mutex", "lease", "leader", "latch"} {
 		if strings.Contains(name, word) {
 			return true
@@ -63,9 +63,24 @@ func SoundsLikeLock(name string) bool {
 	return false
 }
 
-func notLocks() *strings.Replacer {
-	return strings.NewReplacer("joblock", "lock", "dblock", "lock", "block", "", "clock", "",
-		"lockout", "", "lockdown", "", "leaderboard", "", "release", "", "please", "")
+// withoutOthers removes the longer words from a name. Most names have none, and cost no memory.
+func withoutOthers(name string) string {
+	others := [...]struct{ word, is string }{
+		{"joblock", "lock"}, {"dblock", "lock"}, {"block", ""}, {"clock", ""},
+		{"lockout", ""}, {"lockdown", ""}, {"leaderboard", ""}, {"release", ""}, {"please", ""},
+	}
+	for from := 0; ; {
+		first, end, is := len(name), 0, ""
+		for _, o := range others {
+			if i := strings.Index(name[from:], o.word); i >= 0 && from+i < first {
+				first, end, is = from+i, from+i+len(o.word), o.is
+			}
+		}
+		if end == 0 {
+			return name
+		}
+		name, from = name[:first]+is+name[end:], first+len(is)
+	}
 }
 
 // LongestToken is the number of bytes up to which a value may be a token.

@@ -29,6 +29,7 @@ func TestNamesOfLocksAreKnownByTheirWords(t *testing.T) {
 		"locks/17": true, "mutex:a": true, "cron:leader": true, "lease:17": true, "block:lock": true, "release-lock": true,
 		"block:17": false, "blockchain": false, "clock": false, "leaderboard": false, "release:1.2": false,
 		"lockout:17": false, "stock:17": false, "cache:a": false, "": false,
+		"please": false, "lockdown": false, "please:lockout:lock": true,
 	} {
 		require.Equal(t, want, SoundsLikeLock(name), name)
 	}
