@@ -187,3 +187,11 @@ func (sc *Scripts) mayCall(args [][]byte) (allowed, known bool) {
 
 // Running reports whether a script runs the current command.
 func (sc *Scripts) Running() bool { return sc.run.on }
+
+// Ran returns the SHA1 of the script that a command has just run, or the name of the function; "" for other commands.
+func (sc *Scripts) Ran(cmd *Command) string {
+	if cmd.Script == noScript {
+		return ""
+	}
+	return sc.run.name
+}

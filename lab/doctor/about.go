@@ -34,7 +34,7 @@ func Describe(words []string) (a About, ok bool) {
 		a.Runs = true
 		return a, true
 	}
-	for _, i := range m.keysOf(name, len(words), func(i int) string { return words[i] }) {
+	for _, i := range m.keysOf(nil, name, len(words), func(i int) string { return words[i] }) {
 		a.Keys = append(a.Keys, words[i])
 	}
 	a.Renews = m.does == renews

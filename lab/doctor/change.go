@@ -62,7 +62,7 @@ func (d *Doctor) unseen(o op, k holders.Key, in *run) {
 
 // assign handles a command that gives keys values.
 func (d *Doctor) assign(o op, in *run) {
-	for _, i := range o.keysOf(o.name, len(o.args), func(i int) string { return o.args[i] }) {
+	for _, i := range o.keysOf(nil, o.name, len(o.args), func(i int) string { return o.args[i] }) {
 		value := i + 1
 		if o.unit != "" { // SETEX key seconds value
 			value = i + 2

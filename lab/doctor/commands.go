@@ -109,20 +109,38 @@ func commands() map[string]meaning {
 	}
 }
 
-// keysOf returns the words that are keys which the command changes or shows. text returns a word.
-func (m meaning) keysOf(command string, n int, text func(int) string) []int {
+// known is a row of the table that was looked up.
+type known struct {
+	command string
+	meaning
+}
+
+// meaning returns the row of a command. Most requests are for a few commands, and a comparison is faster than a hash.
+func (d *Doctor) meaning(command string) *meaning {
+	if command == "" {
+		return &meaning{}
+	}
+	row := &d.recent[(len(command)+5*int(command[0])+3*int(command[len(command)-1]))%len(d.recent)]
+	if row.command != command {
+		*row = known{command, d.means[command]}
+	}
+	return &row.meaning
+}
+
+// keysOf adds the words that are keys which the command changes or shows. text returns a word.
+func (m *meaning) keysOf(keys []int, command string, n int, text func(int) string) []int {
 	switch {
 	case command == "migrate":
-		return migrated(n, text)
+		return append(keys, migrated(n, text)...)
 	case m.does == damages && m.first == 0:
 		for i := 2; i < n-1; i++ {
 			if word := text(i); strings.EqualFold(word, "store") || strings.EqualFold(word, "storedist") {
-				return []int{i + 1}
+				return append(keys, i+1)
 			}
 		}
-		return nil
+		return keys
 	case m.first == 0:
-		return nil
+		return keys
 	}
 	last := m.last
 	switch {
@@ -131,7 +149,6 @@ func (m meaning) keysOf(command string, n int, text func(int) string) []int {
 	case last < 0:
 		last = n - 1
 	}
-	var keys []int
 	for i := m.first; i <= min(last, n-1); i += m.step {
 		keys = append(keys, i)
 	}

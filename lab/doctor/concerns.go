@@ -8,7 +8,10 @@ func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool
 	if len(command) == 3 && len(args) <= 3 && by == "" && d.knowsNone() { // GET, SET, DEL, TTL: most commands
 		return false
 	}
-	m := d.means[command]
+	return d.concerns(d.meaning(command), command, db, args, by)
+}
+
+func (d *Doctor) concerns(m *meaning, command string, db int, args [][]byte, by string) bool {
 	switch {
 	case m.does == 0:
 		return false
@@ -33,18 +36,22 @@ func (d *Doctor) knowsNone() bool {
 }
 
 // knows reports whether a key of the command is a lock or was one until its holder lost it.
-func (d *Doctor) knows(command string, m meaning, db int, args [][]byte) bool {
+func (d *Doctor) knows(command string, m *meaning, db int, args [][]byte) bool {
 	switch {
 	case d.knowsNone():
 		return false
 	case d.stream != nil || d.replica || d.ledger != nil && d.ledger.astray.Load(): // locks of other nodes count, too
 		return true
 	}
-	for _, i := range m.keysOf(command, len(args), func(i int) string { return string(args[i]) }) {
-		k := holders.Key{DB: db, Name: string(args[i])}
-		if d.grants.Get(k) != nil || d.past.Get(k) != nil || d.back.Get(k) != nil || d.taken.Get(k) {
+	var room [8]int
+	for _, i := range m.keysOf(room[:0], command, len(args), func(i int) string { return string(args[i]) }) {
+		if d.knowsKey(holders.Key{DB: db, Name: string(args[i])}) {
 			return true
 		}
 	}
 	return false
+}
+
+func (d *Doctor) knowsKey(k holders.Key) bool {
+	return d.grants.Get(k) != nil || d.past.Get(k) != nil || d.back.Get(k) != nil || d.taken.Get(k)
 }

@@ -87,6 +87,7 @@ type Event struct {
 	Held    bool   // the server has not executed it, or not yet; Reply is the error of one that it refused
 	Other   bool   // a SET NX or SETNX that found a value of another type than a string
 	Real    int64  // unix ms of the machine's clock, which no test moves; 0 means unknown
+	Script  string // that the command runs: its SHA1, or the function's name; "" means unknown
 	Evicts  string // maxmemory-policy, if maxmemory is set and the policy evicts keys; else ""
 }
 
@@ -98,8 +99,9 @@ type Doctor struct {
 	ledger *Ledger
 	master int
 	means  map[string]meaning
-	least  int   // entries that the bounds of memory leave room for
-	epoch  int64 // grows when the server starts again, which ends all connections
+	recent [64]known // see meaning
+	least  int       // entries that the bounds of memory leave room for
+	epoch  int64     // grows when the server starts again, which ends all connections
 
 	holds   *bounded.Map[holders.Key, *hold]
 	grants  *bounded.Map[holders.Key, []*hold] // that their holders did not give up, the oldest first
@@ -120,8 +122,9 @@ type Doctor struct {
 	logged map[Pattern]bool
 	log    func(Finding)
 
-	run []op // the commands of the running script so far
-	tx  []op // the commands of the running EXEC so far
+	later later // the commands of the running script so far, while they concern no lock
+	run   []op  // the commands of the running script so far, if one of them may concern a lock
+	tx    []op  // the commands of the running EXEC so far
 
 	shifted bool    // a test has moved the clock by a second or more
 	replica bool    // the node follows another one
@@ -189,21 +192,22 @@ func (d *Doctor) forgetLocks() {
 	d.taken = bounded.NewMap[holders.Key, bool](d.most(maxHolds))
 	d.alike = bounded.NewMap[holders.Key, ended](d.most(maxHolds))
 	d.polls = bounded.NewMap[holders.Key, *attempts](d.most(maxHolds))
-	d.run, d.tx = nil, nil
+	d.later, d.run, d.tx = later{}, nil, nil
 }
 
 // Command reports a command that has run. The commands of a script or a transaction come first,
 // then the script or EXEC itself.
-func (d *Doctor) Command(e Event) {
-	if !d.Concerns(e.Command, e.DB, e.Args, e.By) && !d.awaits(e) || d.replica && !e.concernsReplica(d.means[e.Command]) {
-		return
+func (d *Doctor) Command(e *Event) {
+	m := d.meaning(e.Command)
+	switch {
+	case !d.concerns(m, e.Command, e.DB, e.Args, e.By) && !d.awaits(e), d.replica && !e.concernsReplica(m):
+	case d.keeps():
+		kept := e.keep()
+		d.tell(func(d *Doctor) { d.command(kept) })
+	case d.passes(e, m):
+	default:
+		d.command(*e)
 	}
-	if !d.keeps() {
-		d.command(e)
-		return
-	}
-	kept := e.keep()
-	d.tell(func(d *Doctor) { d.command(kept) })
 }
 
 func (d *Doctor) command(e Event) {

@@ -144,7 +144,7 @@ func TestMalformedCommandsAreHarmless(t *testing.T) {
 					args = append(args, []byte("-1"))
 				}
 				for _, reply := range []string{"", "$", "$9\r\n", "*-1\r\n", ":\r\n", "-ERR no\r\n", "+OK\r\n", ":1\r\n"} {
-					d.Command(Event{Client: 1, Command: name, Args: args, By: by, Reply: []byte(reply)})
+					d.Command(&Event{Client: 1, Command: name, Args: args, By: by, Reply: []byte(reply)})
 				}
 			}
 		}

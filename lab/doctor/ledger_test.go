@@ -51,7 +51,7 @@ func (m *masters) take(client int64, token string, on ...int) {
 		for _, a := range []string{"SET", "lock", token, "NX", "PX", "10000"} {
 			e.Args = append(e.Args, []byte(a))
 		}
-		m.doctors[master-1].Command(e)
+		m.doctors[master-1].Command(&e)
 	}
 }
 
@@ -76,7 +76,7 @@ func (m *masters) release(client int64, on ...int) {
 		e := m.event(master)
 		e.Client, e.Command, e.Reply = client, "del", []byte(":1\r\n")
 		e.Args = [][]byte{[]byte("DEL"), []byte("lock")}
-		m.doctors[master-1].Command(e)
+		m.doctors[master-1].Command(&e)
 	}
 }
 
@@ -88,7 +88,7 @@ func (m *masters) unknownScript(client int64, token string, on ...int) {
 		for _, a := range []string{"EVALSHA", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "1", "lock", token} {
 			e.Args = append(e.Args, []byte(a))
 		}
-		m.doctors[master-1].Command(e)
+		m.doctors[master-1].Command(&e)
 	}
 }
 

@@ -82,7 +82,7 @@ func (o op) key() holders.Key {
 
 // keys returns the keys that a command changes or shows.
 func (o op) keys() []holders.Key {
-	at := o.keysOf(o.name, len(o.args), func(i int) string { return o.args[i] })
+	at := o.keysOf(nil, o.name, len(o.args), func(i int) string { return o.args[i] })
 	keys := make([]holders.Key, 0, len(at))
 	for _, i := range at {
 		keys = append(keys, holders.Key{DB: o.target(), Name: o.args[i]})

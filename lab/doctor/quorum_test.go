@@ -16,7 +16,7 @@ func (m *masters) refuse(client int64, token string, other bool, on ...int) {
 		for _, a := range []string{"SET", "lock", token, "NX", "PX", "10000"} {
 			e.Args = append(e.Args, []byte(a))
 		}
-		m.doctors[master-1].Command(e)
+		m.doctors[master-1].Command(&e)
 	}
 }
 

@@ -65,7 +65,7 @@ func (d *Doctor) sent(o op, why string) {
 
 // concernsReplica reports whether a command on a replica means something: one that takes writes may grant a lock, and
 // any other refuses releases.
-func (e Event) concernsReplica(m meaning) bool {
+func (e *Event) concernsReplica(m *meaning) bool {
 	return e.By != "" || e.Held || m.does.has(takes|runs) || len(e.Reply) > 0 && e.Reply[0] == '-'
 }
 

@@ -10,6 +10,7 @@ import (
 // script is the doctor's memory of a script.
 type script struct {
 	known   bool  // its commands show what it does, or an event had its whole text
+	whole   bool  // an event had its whole text
 	deletes bool  // its text or its commands delete keys: it releases locks
 	leaves  bool  // its commands make the count of a re-entrant lock smaller: it releases locks, too
 	creates bool  // its text or its commands write values
@@ -69,7 +70,7 @@ func (d *Doctor) script(o op, ops []op) {
 	}
 	s.deletes, s.creates, s.extends = s.deletes || o.deletes, s.creates || o.creates, s.extends || o.extends
 	if o.whole {
-		s.tells = o.tells
+		s.whole, s.tells = true, o.tells
 	}
 	s.known = s.known || o.whole || !o.reply.failed() && (s.deletes || s.writes()) // else it may have found another token
 	d.ledger.hears(o.script, s)

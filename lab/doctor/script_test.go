@@ -93,7 +93,7 @@ func playAs(t *testing.T, d *Doctor, line string, e Event) {
 	if e.Command == "script" {
 		e.Command += "|" + strings.ToLower(words[1])
 	}
-	d.Command(e)
+	d.Command(&e)
 }
 
 // clientID is the number at the end of a name plus the sum of its letters.

@@ -300,11 +300,12 @@ func (d *Doctor) forgetStream() {
 }
 
 // keep copies an event: its bytes belong to the caller.
-func (e Event) keep() Event {
+func (e *Event) keep() Event {
 	args := make([][]byte, len(e.Args))
 	for i, a := range e.Args {
 		args[i] = bytes.Clone(a)
 	}
-	e.Args, e.Reply = args, bytes.Clone(e.Reply)
-	return e
+	kept := *e
+	kept.Args, kept.Reply = args, bytes.Clone(e.Reply)
+	return kept
 }

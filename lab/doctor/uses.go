@@ -121,11 +121,11 @@ func (c coming) other(token string, words []string) bool {
 // A history may begin while somebody holds a lock. Its first command on the key shows that: it finds the key.
 
 // awaits reports whether e may be the first command on a lock of a history.
-func (d *Doctor) awaits(e Event) bool {
+func (d *Doctor) awaits(e *Event) bool {
 	if len(d.coming) == len(d.seen) || d.means[e.Command].does == 0 {
 		return false
 	}
-	for _, k := range newOp(e, d.means[e.Command]).keys() {
+	for _, k := range newOp(*e, d.means[e.Command]).keys() {
 		if d.coming[k] != nil && !d.seen[k] {
 			return true
 		}

@@ -203,7 +203,7 @@ func IsNumber(value string) bool { return strings.Trim(value, "0123456789") == "
 // IsToken reports whether value names its owner. Values such as "1" or "locked" only mean that
 // somebody holds the lock.
 func IsToken(value string) bool {
-	return LooksRandom(value) || len(value) >= 4 && strings.ContainsAny(value, "0123456789")
+	return len(value) >= 4 && (strings.ContainsAny(value, "0123456789") || LooksRandom(value))
 }
 
 // Family returns the part that the tokens of one process share. A token of Redisson is the id of

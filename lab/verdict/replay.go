@@ -88,7 +88,7 @@ func (r *replay) examine() {
 			show(r.doctors[e.master], e, int64(i))
 		}
 		if around := r.around(i); around != nil {
-			r.doctors[e.master].Command(doctor.Event{
+			r.doctors[e.master].Command(&doctor.Event{
 				Time: e.Time, Mono: int64(i), Client: e.Client, Request: e.Request, Name: e.Name, DB: e.DB,
 				Command: strings.ToLower(string(around[0])), Args: around,
 			})
@@ -166,7 +166,8 @@ func show(d *doctor.Doctor, e entry, number int64) {
 	case e.Event == lab.EventCrash:
 		d.Restarted()
 	case e.ran(), e.waits():
-		d.Command(e.command(number))
+		told := e.command(number)
+		d.Command(&told)
 	}
 }
 

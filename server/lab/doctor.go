@@ -38,19 +38,17 @@ func (l *State) logFinding(f doctor.Finding) {
 }
 
 // doctorSees shows the doctor a command that has run, or that was refused. by is "", or the script or EXEC that ran it.
-// Requests without a connection are the lab's own, so the doctor does not see them.
+// Requests without a connection are the lab's own, so its callers leave them out, and all that concern no lock.
 // lost means that the client does not get the reply.
 func (l *State) doctorSees(
 	sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, ran, lost bool,
 ) {
-	if sess.Index < 0 || cmd == nil || !l.doctor.Concerns(cmd.Name, sess.DB, args, by) {
-		return
-	}
 	l.doctor.At(l.effect())
-	l.doctor.Command(doctor.Event{
+	l.doctor.Command(&doctor.Event{
 		Time: l.KS.Now, Mono: l.Ex.Now.Mono, Client: sess.ID, Request: sess.Commands, Name: sess.Name, DB: sess.DB,
 		Command: cmd.Name, Args: args, By: by, Reply: reply, Lost: lost, Held: !ran,
 		Other: l.findsOther(sess, cmd, args, reply), Real: l.Ex.Clock.Real(l.Ex.Now.Mono) / 1e6, Evicts: l.evicts(),
+		Script: l.Ex.Scripts.Ran(cmd),
 	})
 }
 

@@ -22,7 +22,8 @@ func (l *State) Answered(
 		l.logHidden(sess, cmd, args, nil)
 		return
 	}
-	if !l.armed && cmd != nil && !l.doctor.Concerns(cmd.Name, sess.DB, args, "") {
+	concerns := cmd != nil && l.doctor.Concerns(cmd.Name, sess.DB, args, "")
+	if !l.armed && cmd != nil && !concerns {
 		return // the usual case while no test uses the lab
 	}
 	reply := w.Buf[mark:]
@@ -30,8 +31,12 @@ func (l *State) Answered(
 		l.logHidden(sess, cmd, args, reply)
 		return
 	}
-	refused, rule := !ran && len(reply) > 0 && reply[0] == '-', l.ruleOf(sess)
-	if ran || refused {
+	refused := !ran && len(reply) > 0 && reply[0] == '-'
+	var rule *lab.Rule
+	if l.armed { // else no rule has fired
+		rule = l.ruleOf(sess)
+	}
+	if concerns && (ran || refused) {
 		l.doctorSees(sess, cmd, args, reply, "", ran, lab.OutcomeOf(rule, reply, ran).Unknown())
 	}
 	switch {
