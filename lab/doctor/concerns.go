@@ -5,8 +5,8 @@ import "github.com/miniredisd/miniredisd/lab/holders"
 // Concerns reports whether Command would look at a command. It is fast, and most commands have
 // nothing to do with a lock.
 func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool {
-	if len(command) == 3 && len(args) <= 3 && by == "" && d.knowsNone() { // GET, SET, DEL, TTL: most commands
-		return false
+	if len(command) == 3 && len(args) <= 3 && by == "" && d.isAlone() && !d.names.hasAny(args[1:]) {
+		return false // GET, SET, DEL, TTL: most commands
 	}
 	return d.concerns(d.meaning(command), command, db, args, by)
 }
@@ -30,22 +30,19 @@ func (d *Doctor) concerns(m *meaning, command string, db int, args [][]byte, by 
 	return tries || d.knows(command, m, db, args)
 }
 
-func (d *Doctor) knowsNone() bool {
-	return d.stream == nil && !d.replica && (d.ledger == nil || !d.ledger.astray.Load()) &&
-		d.grants.Len()+d.past.Len()+d.back.Len()+d.taken.Len() == 0
+// isAlone reports whether locks of other nodes are none of this doctor's.
+func (d *Doctor) isAlone() bool {
+	return d.stream == nil && !d.replica && (d.ledger == nil || !d.ledger.astray.Load())
 }
 
 // knows reports whether a key of the command is a lock or was one until its holder lost it.
 func (d *Doctor) knows(command string, m *meaning, db int, args [][]byte) bool {
-	switch {
-	case d.knowsNone():
-		return false
-	case d.stream != nil || d.replica || d.ledger != nil && d.ledger.astray.Load(): // locks of other nodes count, too
+	if !d.isAlone() {
 		return true
 	}
 	var room [8]int
 	for _, i := range m.keysOf(room[:0], command, len(args), func(i int) string { return string(args[i]) }) {
-		if d.knowsKey(holders.Key{DB: db, Name: string(args[i])}) {
+		if d.names.has(args[i]) && d.knowsKey(holders.Key{DB: db, Name: string(args[i])}) {
 			return true
 		}
 	}
@@ -54,4 +51,40 @@ func (d *Doctor) knows(command string, m *meaning, db int, args [][]byte) bool {
 
 func (d *Doctor) knowsKey(k holders.Key) bool {
 	return d.grants.Get(k) != nil || d.past.Get(k) != nil || d.back.Get(k) != nil || d.taken.Get(k)
+}
+
+// names is a set that other names may seem to be in, too. It has every lock that was granted.
+type names struct {
+	bits [16]uint64
+	long bool // it has the name of a lock that was cut
+}
+
+// place returns the bit of a name.
+func (n *names) place(name []byte) (word, bit int) {
+	if len(name) == 0 {
+		return 0, 0
+	}
+	first, middle, last := int(name[0]), int(name[len(name)/2]), int(name[len(name)-1])
+	at := len(name) + 3*first + 31*middle + 131*last
+	return at / 64 % len(n.bits), at % 64
+}
+
+func (n *names) add(name string) {
+	word, bit := n.place([]byte(name))
+	n.bits[word] |= 1 << bit
+	n.long = n.long || len(name) > keptOfArg
+}
+
+func (n *names) has(name []byte) bool {
+	word, bit := n.place(name)
+	return n.bits[word]>>bit&1 == 1 || n.long && len(name) > maxArg
+}
+
+func (n *names) hasAny(all [][]byte) bool {
+	for _, name := range all {
+		if n.has(name) {
+			return true
+		}
+	}
+	return false
 }

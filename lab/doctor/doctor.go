@@ -108,6 +108,7 @@ type Doctor struct {
 	uses    *bounded.Map[holders.Key, *uses]
 	coming  map[holders.Key]coming             // of a history
 	seen    map[holders.Key]bool               // locks of a history that have appeared in it
+	names   names                              // of all that was granted
 	past    *bounded.Map[holders.Key, []ended] // leases that ended
 	back    *bounded.Map[holders.Key, []ended] // holds that their holders released
 	clients *bounded.Map[int64, *client]
@@ -182,6 +183,7 @@ func (d *Doctor) forgetLocks() {
 	d.seen = map[holders.Key]bool{}
 	d.holds = bounded.NewMap[holders.Key, *hold](d.most(maxHolds))
 	d.grants = bounded.NewMap[holders.Key, []*hold](d.most(maxHolds))
+	d.names = names{}
 	d.uses = bounded.NewMap[holders.Key, *uses](d.most(maxHolds))
 	d.past = bounded.NewMap[holders.Key, []ended](d.most(maxHolds))
 	d.back = bounded.NewMap[holders.Key, []ended](d.most(maxHolds))

@@ -195,6 +195,7 @@ func (d *Doctor) remember(k holders.Key, h *hold, now int64) {
 		grants = slices.Delete(grants, max(over, 0), max(over, 0)+1)
 	}
 	d.grants.Put(k, append(grants, h))
+	d.names.add(k.Name)
 }
 
 // sharesToken judges a token with which another client has been granted the same lock.

@@ -58,7 +58,7 @@ func (d *Doctor) passes(e *Event, m *meaning) bool {
 			d.later.forget()
 			return true
 		}
-	case m.does&^harmless == 0 && !d.remembersKeyOf(e, m):
+	case m.does&^harmless == 0 && !d.remembers(e.DB, e.Args[1:]):
 		if len(d.later.events) < maxRun {
 			d.later.add(e, m.does)
 		}
@@ -98,10 +98,8 @@ func (d *Doctor) isIdle(e *Event) bool {
 	if err != nil || n < 0 || n > len(e.Args)-3 {
 		return false
 	}
-	for i := 3; i < 3+n && !d.remembersNone(); i++ {
-		if d.remembers(holders.Key{DB: e.DB, Name: string(e.Args[i])}) {
-			return false
-		}
+	if d.remembers(e.DB, e.Args[3:3+n]) {
+		return false
 	}
 	c := d.client(e.Client)
 	for _, word := range e.Args[3+n:] {
@@ -110,24 +108,17 @@ func (d *Doctor) isIdle(e *Event) bool {
 	return true
 }
 
-// remembersKeyOf reports whether there is anything that a command could change or show.
-func (d *Doctor) remembersKeyOf(e *Event, m *meaning) bool {
-	if d.remembersNone() {
-		return false
-	}
-	var room [8]int
-	for _, i := range m.keysOf(room[:0], e.Command, len(e.Args), func(i int) string { return string(e.Args[i]) }) {
-		if d.remembers(holders.Key{DB: e.DB, Name: string(e.Args[i])}) {
-			return true
+// remembers reports whether one of the words is a key about which a command could change or show something.
+func (d *Doctor) remembers(db int, words [][]byte) bool {
+	for _, word := range words {
+		if d.names.has(word) {
+			k := holders.Key{DB: db, Name: cut(word)}
+			if d.knowsKey(k) || d.holds.Get(k) != nil || d.alike.Get(k).hold != nil {
+				return true
+			}
 		}
 	}
 	return false
-}
-
-func (d *Doctor) remembersNone() bool { return d.knowsNone() && d.holds.Len()+d.alike.Len() == 0 }
-
-func (d *Doctor) remembers(k holders.Key) bool {
-	return d.knowsKey(k) || d.holds.Get(k) != nil || d.alike.Get(k).hold != nil
 }
 
 // carries notes a word that a connection has sent, if it may be a token.

@@ -38,7 +38,7 @@ func (p *pair) tell(e Event, command, reply string) {
 	for _, word := range strings.Fields(command) {
 		switch word {
 		case "KEY":
-			word = p.one("lock:a|b:1|c:1|c:2|c:3|c:4|c:5")
+			word = p.one("lock:a|b:1|c:1|c:2|c:3|c:4|c:5|" + strings.Repeat("long", 50))
 		case "TOKEN":
 			word = p.one("tok|0123456789abcdef0123|550e8400-e29b-41d4-a716-446655440000:7|" + strings.Repeat("x:y", 50))
 		case "TTL":

@@ -33,6 +33,9 @@ type op struct {
 // maxArg is the number of bytes that op keeps of an argument.
 const maxArg = holders.LongestToken
 
+// keptOfArg is the number of the first bytes that stay of a longer one.
+const keptOfArg = maxArg - 48
+
 func newOp(e Event, m meaning) op {
 	o := op{
 		time: e.Time, mono: e.Mono, client: e.Client, request: e.Request, owner: e.Name, db: e.DB, name: e.Command,
@@ -57,7 +60,7 @@ func cut(b []byte) string {
 		return string(b)
 	}
 	sum := sha1.Sum(b)
-	return fmt.Sprintf("%s...(%d bytes, sha1 %x)", b[:maxArg-48], len(b), sum[:8])
+	return fmt.Sprintf("%s...(%d bytes, sha1 %x)", b[:keptOfArg], len(b), sum[:8])
 }
 
 // scriptArgs returns the keys and the other arguments of a script.
