@@ -244,7 +244,7 @@ func (p *prover) tried(r *request, l *lock) {
 func (p *prover) triesAgain(r *request, l *lock) {
 	for _, b := range l.pending(r.Time) {
 		kin := b.kin(r.actor(p.epoch))
-		shows := slices.Contains(r.words, b.token) && p.isUnique(l, b)
+		shows := slices.Contains(r.words, b.token) && (p.isUnique(l, b) || p.isSilent(r, b))
 		again := kin == sameClient || kin == sameName || kin == noNames && (shows || p.mayBeOne(r, b) ||
 			b.on == p.node && b.epoch != p.epoch)
 		over := b.ends > 0 && r.Time > b.ends

@@ -128,10 +128,15 @@ func (p *prover) entersAnew(r *request, l *lock, q *part, mine []author, entered
 		case !q.down && a.on != p.node:
 			a.anew = true
 		case !q.down && a.client != r.Client:
-			later := p.history.Entries[r.index:min(len(p.history.Entries), r.index+mostLooked)]
-			a.anew = a.anew || !slices.ContainsFunc(later, func(e lab.Entry) bool { return e.Client == a.client })
+			a.anew = a.anew || p.isSilent(r, a.belief)
 		}
 	}
+}
+
+// isSilent reports whether the connection over which a client took its lock sends nothing any more from a request on.
+func (p *prover) isSilent(r *request, b *belief) bool {
+	later := p.history.Entries[r.index:min(len(p.history.Entries), r.index+mostLooked)]
+	return !slices.ContainsFunc(later, func(e lab.Entry) bool { return e.Client == b.client })
 }
 
 // said is the reply to a command or a script, and way is how a request takes a lock.
