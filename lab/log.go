@@ -74,6 +74,7 @@ type Log struct {
 	next    int64 // number of the newest entry
 	watched []Watch
 	globs   []glob // of watched
+	heads   []head // of the globs, each once
 	match   func(pattern string, s []byte) bool
 	bytes   int  // of the entries and the globs
 	lent    bool // somebody may read the entries: see Export
@@ -155,7 +156,7 @@ func (l *Log) Watch(w Watch) {
 	}
 	l.watched, l.globs = append(l.watched, w), append(l.globs, newGlob(w.Pattern))
 	l.bytes += len(w.Pattern)
-	l.asked = nil
+	l.aim()
 }
 
 // Unwatch undoes Watch. It reports whether glob was watched.
@@ -164,10 +165,20 @@ func (l *Log) Unwatch(glob string) bool {
 	if i < 0 {
 		return false
 	}
-	l.asked = nil
 	l.watched, l.globs = slices.Delete(l.watched, i, i+1), slices.Delete(l.globs, i, i+1)
 	l.bytes -= len(glob)
+	l.aim()
 	return true
+}
+
+// aim prepares questions for the globs that are watched now.
+func (l *Log) aim() {
+	l.heads, l.asked = nil, nil
+	for _, g := range l.globs {
+		if !slices.Contains(l.heads, g.head) {
+			l.heads = append(l.heads, g.head)
+		}
+	}
 }
 
 func (l *Log) find(glob string) int {
@@ -179,7 +190,8 @@ func (l *Log) UnwatchAll() {
 	for _, w := range l.watched {
 		l.bytes -= len(w.Pattern)
 	}
-	l.watched, l.globs, l.asked = nil, nil, nil
+	l.watched, l.globs = nil, nil
+	l.aim()
 }
 
 // Globs returns what is watched, in the order of Watch.
@@ -229,11 +241,21 @@ func (l *Log) Watches(key []byte) bool {
 	return l.answers
 }
 
+// MayWatch reports whether one of the words may be a watched key. It is faster than to find the keys.
+func (l *Log) MayWatch(words [][]byte) bool {
+	for _, word := range words {
+		if l.mayWatch(word) {
+			return true
+		}
+	}
+	return false
+}
+
 // mayWatch reports whether key begins as one of the globs does.
 func (l *Log) mayWatch(key []byte) bool {
-	head := headOf(key)
-	for i := range l.globs {
-		if g := &l.globs[i]; head&g.mask == g.head {
+	first := headOf(key)
+	for _, h := range l.heads {
+		if first&h.mask == h.first {
 			return true
 		}
 	}
@@ -242,17 +264,20 @@ func (l *Log) mayWatch(key []byte) bool {
 
 // glob is a pattern. Most keys differ from it in the beginning, which has no special character.
 type glob struct {
-	pattern    string
-	plain      int    // bytes of the beginning
-	head, mask uint64 // the first of these bytes, and which bytes of a key to compare with them
+	pattern string
+	plain   int // bytes of the beginning
+	head
 }
+
+// head has the first bytes of a glob's beginning, and which bytes of a key to compare with them.
+type head struct{ first, mask uint64 }
 
 func newGlob(pattern string) glob {
 	plain := strings.IndexAny(pattern, `*?[\`)
 	if plain < 0 {
 		plain = len(pattern)
 	}
-	g := glob{pattern: pattern, plain: plain, head: headOf([]byte(pattern[:plain]))}
+	g := glob{pattern: pattern, plain: plain, head: head{first: headOf([]byte(pattern[:plain]))}}
 	if plain == len(pattern) { // a name: a key that is longer differs, too
 		plain = headBytes
 	}
@@ -264,14 +289,14 @@ func newGlob(pattern string) glob {
 const headBytes = 8
 
 // headOf returns the first bytes of a key as one word. Zeros stand where a short key has none.
-func headOf(key []byte) (head uint64) {
+func headOf(key []byte) (first uint64) {
 	if len(key) >= headBytes {
 		return binary.BigEndian.Uint64(key)
 	}
 	for i, b := range key {
-		head |= uint64(b) << (8 * (headBytes - 1 - i))
+		first |= uint64(b) << (8 * (headBytes - 1 - i))
 	}
-	return head
+	return first
 }
 
 func (g *glob) matches(key []byte, match func(pattern string, s []byte) bool) bool {

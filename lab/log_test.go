@@ -41,6 +41,22 @@ func TestKeysAreWatchedByGlobs(t *testing.T) {
 	require.Nil(t, l.Watched(keys))
 }
 
+func TestAKeyMayBeWatchedIfItBeginsAsAGlob(t *testing.T) {
+	l := lab.NewLog(glob)
+	may := func(word string) bool { return l.MayWatch([][]byte{[]byte("other"), []byte(word)}) }
+	require.False(t, may("lock:order:1"))
+	l.Watch(lab.Watch{Pattern: "lock:order:1"})
+	l.Watch(lab.Watch{Pattern: "lock:order:2"})
+	require.True(t, may("lock:order:1"))
+	require.False(t, may("lock:user:1"))
+	require.True(t, l.Unwatch("lock:order:1"))
+	require.True(t, may("lock:order:2"))
+	require.True(t, l.Unwatch("lock:order:2"))
+	require.False(t, may("lock:order:2"))
+	l.Watch(lab.Watch{Pattern: "*"})
+	require.True(t, may(""))
+}
+
 func TestTheExportIsJSONWhateverClientsSend(t *testing.T) {
 	l := lab.NewLog(glob)
 	empty := l.Export(2, 5).JSON()

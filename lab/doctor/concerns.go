@@ -56,6 +56,7 @@ func (d *Doctor) knowsKey(k holders.Key) bool {
 // names is a set that other names may seem to be in, too. It has every lock that was granted.
 type names struct {
 	bits [16]uint64
+	some bool // it has a name
 	long bool // it has the name of a lock that was cut
 }
 
@@ -72,7 +73,7 @@ func (n *names) place(name []byte) (word, bit int) {
 func (n *names) add(name string) {
 	word, bit := n.place([]byte(name))
 	n.bits[word] |= 1 << bit
-	n.long = n.long || len(name) > keptOfArg
+	n.some, n.long = true, n.long || len(name) > keptOfArg
 }
 
 func (n *names) has(name []byte) bool {
@@ -81,6 +82,9 @@ func (n *names) has(name []byte) bool {
 }
 
 func (n *names) hasAny(all [][]byte) bool {
+	if !n.some {
+		return false
+	}
 	for _, name := range all {
 		if n.has(name) {
 			return true

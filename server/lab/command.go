@@ -105,7 +105,8 @@ type State struct {
 	touches  touches
 	moves    int64            // of all clocks together
 	awaited  []func()         // to be called after the next
-	armed    bool             // rules or the log have to look at requests: see arm
+	ruled    bool             // rules have to look at requests: see arm
+	armed    bool             // rules or the log have to
 	parked   []*server.Client // clients that HOLD keeps waiting, oldest first
 	barriers []*barrier       // every LAB HOLD WAIT that waits
 

@@ -105,11 +105,11 @@ func (l *State) lift(r *lab.Rule) {
 	l.endBarriers(r.Name)
 }
 
-// arm decides whether to look at every request. That is needed while a rule exists, while a key is
-// watched, or while a rule's fault is still to come for a request.
+// arm decides whether to look at every request. Rules need that while there is one, or while a rule's fault is still
+// to come for a request. The log needs it while a key is watched.
 func (l *State) arm() {
-	l.armed = len(l.plan.Rules) > 0 || len(l.history.Globs()) > 0 ||
-		slices.ContainsFunc(l.Clients.Order, isStruck)
+	l.ruled = len(l.plan.Rules) > 0 || slices.ContainsFunc(l.Clients.Order, isStruck)
+	l.armed = l.ruled || len(l.history.Globs()) > 0
 }
 
 // isStruck reports whether the fault of a rule is still to come for the request of c.

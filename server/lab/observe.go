@@ -33,7 +33,7 @@ func (l *State) Answered(
 	}
 	refused := !ran && len(reply) > 0 && reply[0] == '-'
 	var rule *lab.Rule
-	if l.armed { // else no rule has fired
+	if l.ruled {
 		rule = l.ruleOf(sess)
 	}
 	if concerns && (ran || refused) {
@@ -78,12 +78,14 @@ func (l *State) Called(sess *command.Session, cmd *command.Command, args [][]byt
 func (l *State) logWatched(
 	sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, ran bool,
 ) {
-	if len(l.history.Globs()) == 0 {
+	waits := by == "" && l.waits(cmd)
+	if len(l.history.Globs()) == 0 || cmd.Flags&command.AllKeys == 0 && !waits && len(l.touches.all) == 0 &&
+		!l.history.MayWatch(args[1:]) {
 		return
 	}
 	var few [8][]byte
 	key := l.history.Watched(cmd.AppendSubjects(few[:0], args))
-	waits := by == "" && l.waits(cmd) && Of(l.Clients.Order[sess.Index]).logged >= sess.Commands-1
+	waits = waits && Of(l.Clients.Order[sess.Index]).logged >= sess.Commands-1
 	changes := l.changed(lab.ByCommand)
 	if key == nil && cmd.Flags&command.AllKeys == 0 && !waits && len(changes) == 0 {
 		return

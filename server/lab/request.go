@@ -31,7 +31,7 @@ func (l *State) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer)
 	c := l.Clients.Order[by.Index]
 	known := Of(c)
 	known.came = 0
-	if l.armed || known.Fault != nil {
+	if l.ruled || known.Fault != nil {
 		mark := len(w.Buf)
 		if l.beforeRequest(c, known, args) {
 			l.Ex.Do(by, args, w)
