@@ -61,13 +61,13 @@ type names struct {
 }
 
 // place returns the bit of a name.
-func (n *names) place(name []byte) (word, bit int) {
+func (n *names) place(name []byte) (word, bit uint) {
 	if len(name) == 0 {
 		return 0, 0
 	}
-	first, middle, last := int(name[0]), int(name[len(name)/2]), int(name[len(name)-1])
-	at := len(name) + 3*first + 31*middle + 131*last
-	return at / 64 % len(n.bits), at % 64
+	first, middle, last := uint(name[0]), uint(name[len(name)/2]), uint(name[len(name)-1])
+	at := uint(len(name)) + 3*first + 31*middle + 131*last
+	return at / 64 % uint(len(n.bits)), at % 64
 }
 
 func (n *names) add(name string) {

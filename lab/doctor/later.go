@@ -110,15 +110,10 @@ func (d *Doctor) isIdle(e *Event) bool {
 
 // remembers reports whether one of the words is a key about which a command could change or show something.
 func (d *Doctor) remembers(db int, words [][]byte) bool {
-	for _, word := range words {
-		if d.names.has(word) {
-			k := holders.Key{DB: db, Name: cut(word)}
-			if d.knowsKey(k) || d.holds.Get(k) != nil || d.alike.Get(k).hold != nil {
-				return true
-			}
-		}
-	}
-	return false
+	return d.names.hasAny(words) && slices.ContainsFunc(words, func(word []byte) bool {
+		k := holders.Key{DB: db, Name: cut(word)}
+		return d.knowsKey(k) || d.holds.Get(k) != nil || d.alike.Get(k).hold != nil
+	})
 }
 
 // carries notes a word that a connection has sent, if it may be a token.
