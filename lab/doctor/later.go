@@ -20,8 +20,17 @@ type later struct {
 	does   effect   // what the events mean together
 }
 
-// mostLater bounds the bytes that stay for the next script.
+// mostLater bounds the bytes that wait.
 const mostLater = 1 << 16
+
+// hasRoom reports whether an event may wait.
+func (l *later) hasRoom(e *Event) bool {
+	n := len(l.bytes) + len(l.words) + len(e.Reply)
+	for _, a := range e.Args {
+		n += len(a) + 1
+	}
+	return n <= mostLater
+}
 
 // add copies an event.
 func (l *later) add(e *Event, does effect) {
@@ -42,9 +51,6 @@ func (l *later) keep(b []byte) []byte {
 }
 
 func (l *later) forget() {
-	if cap(l.bytes) > mostLater {
-		l.bytes = nil
-	}
 	l.events, l.words, l.bytes, l.does = l.events[:0], l.words[:0], l.bytes[:0], 0
 }
 
@@ -58,7 +64,7 @@ func (d *Doctor) passes(e *Event, m *meaning) bool {
 			d.later.forget()
 			return true
 		}
-	case m.does&^harmless == 0 && !d.remembers(e.DB, e.Args[1:]):
+	case m.does&^harmless == 0 && d.later.hasRoom(e) && !d.remembers(e.DB, e.Args[1:]):
 		if len(d.later.events) < maxRun {
 			d.later.add(e, m.does)
 		}
