@@ -42,7 +42,7 @@ func (d *Doctor) knows(command string, m *meaning, db int, args [][]byte) bool {
 	}
 	var room [8]int
 	for _, i := range m.keysOf(room[:0], command, len(args), func(i int) string { return string(args[i]) }) {
-		if d.names.has(args[i]) && d.knowsKey(holders.Key{DB: db, Name: string(args[i])}) {
+		if d.names.has(args[i]) && d.knowsKey(holders.Key{DB: db, Name: cut(args[i])}) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,6 +69,17 @@ func TestTheLogHasOneLineForAPattern(t *testing.T) {
 		1000 a1 EXPIRE lock:b 10 = 1
 		1000 b1 DEL lock:a = 1`)
 	require.Equal(t, []string{"setnx-then-expire lock:a", "not-the-owner lock:a"}, logged)
+}
+
+func TestALockWithALongNameIsDeletedByAnother(t *testing.T) {
+	d := New(nil, nil, 0)
+	name := "lock:" + strings.Repeat("a", 2*maxArg)
+	play(t, d, `
+		1000 a1 SET `+name+` token-1 NX PX 3000 = OK
+		1500 b1 DEL `+name+` = 1`)
+	all := d.Findings(2000)
+	require.Len(t, all, 1)
+	require.Equal(t, NotOwner, all[0].Pattern)
 }
 
 func TestResetForgetsFindingsAndLocks(t *testing.T) {
