@@ -368,6 +368,8 @@ func (d *Doctor) Restarted() {
 
 func (d *Doctor) restarted() {
 	d.epoch++
+	d.later.forget()
+	d.run, d.tx = nil, nil
 	d.clients = bounded.NewMap[int64, *client](d.most(maxClients))
 }
 
