@@ -173,8 +173,9 @@ func (p *prover) extends(r *request, l *lock, a author, until int64) {
 	if w := p.waitBehind(r); w != nil && !w.confirms() && a.sure && !takes {
 		a.sure, a.why = false, saying(w, l, doubtsWait)
 	}
+	late := r.outer().Outcome == lab.ReplyLate && p.together(r, a.belief) // it does not know of the grant so far
 	renewal := holders.Renewal{Order: a.order, Time: r.Time, Until: until, Sure: a.sure,
-		Doubted: a.doubt != "" || unknown, Why: holders.Doubt{Why: a.why, Step: r.step()}}
+		Doubted: a.doubt != "" || unknown || late, Why: holders.Doubt{Why: a.why, Step: r.step()}}
 	s := p.script(r)
 	again := p.replicated() && r.isScript() && (s.adds || s.frees) // a further try for the lock, or half of a release
 	if again || takes {
@@ -189,14 +190,18 @@ func (p *prover) extends(r *request, l *lock, a author, until int64) {
 // mayRenew records that the author of a request may believe that it has renewed the lock, although the key has not its
 // token. a is not sure.
 func (p *prover) mayRenew(r *request, l *lock, a author) {
+	until := r.Time + a.lease
+	if a.on == p.node && p.request(a.index).brings() { // the lease began before that, and was longer
+		until = 0
+	}
 	switch {
 	case a.ends == 0:
 		return
 	case r.Time > a.ends:
-		p.revive(r, l, a, r.Time+a.lease)
+		p.revive(r, l, a, until)
 		return
 	}
-	p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: a.order, Time: r.Time, Until: r.Time + a.lease,
+	p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: a.order, Time: r.Time, Until: until,
 		Doubted: a.doubt != "", Why: holders.Doubt{Why: a.why, Step: r.step()}})
 }
 
@@ -285,11 +290,7 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 		return
 	}
 	if len(mine) == 0 && !entered {
-		for _, b := range l.pending(r.Time) {
-			if b.name == "" || r.Name == "" {
-				mine = append(mine, author{b, false, saying(r, l, doubtsStranger)})
-			}
-		}
+		mine = p.mayHaveSent(r, l)
 	}
 	p.renewsEach(r, l, q, mine, entered)
 	a, is := whose(mine, q.held)
@@ -299,6 +300,23 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 	if !is || !a.sure {
 		p.intrudes(r, l, q, mine, entered)
 	}
+}
+
+// mayHaveSent returns those that a renewal without an author may come from: connections without a name, and a client
+// that had no reply when it took the lock, and renews it all the same.
+func (p *prover) mayHaveSent(r *request, l *lock) (found []author) {
+	all := l.pending(r.Time)
+	for _, b := range all {
+		if b.name == "" || r.Name == "" {
+			found = append(found, author{b, false, saying(r, l, doubtsStranger)})
+		}
+	}
+	for _, b := range l.beliefs {
+		if !slices.Contains(all, b) && !b.revived && b.kin(r.actor(p.epoch)) == sameClient {
+			found = append(found, author{b, false, saying(r, l, doubtsReply)})
+		}
+	}
+	return found
 }
 
 // renewsEach gives the authors of a renewal their new lease.

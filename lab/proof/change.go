@@ -181,6 +181,9 @@ func (p *prover) refuses(r *request, l *lock, old, now part) {
 	if old.held != nil {
 		p.ends(r, l, old.held, holders.EndOverwritten)
 	}
+	if r.Name == "" {
+		now.by = r.Client
+	}
 	l.parts = append(l.parts, now)
 	p.tried(r, l)
 }

@@ -83,8 +83,11 @@ func (p *prover) notices(r *request, l *lock) {
 // the reply, and believe in that lease.
 func (p *prover) leasesInVain(r *request, l *lock) {
 	lease, last := r.lease(), p.near(r, l.Key, -1)
+	if lease == 0 || last == nil || p.behind[word{l.Key, last.way()}] == 0 {
+		return
+	}
 	for _, b := range l.pending(r.Time) {
-		if lease > 0 && last != nil && last.index == b.index && !b.revived && !l.has(b) {
+		if last.index == b.index && !b.revived && !l.has(b) {
 			p.revive(r, l, author{b, false, saying(r, l, doubtsFail)}, r.Time+lease)
 		}
 	}
@@ -158,7 +161,8 @@ func (p *prover) learns(r *request, l *lock) {
 func (p *prover) findsOwn(r *request, l *lock) {
 	for _, q := range l.parts {
 		me := r.actor(p.epoch)
-		own := p.uses[use{word{l.Key, q.token}, me.id()}] || q.was != nil && q.was.kin(me) != otherClient
+		own := p.uses[use{word{l.Key, q.token}, me.id()}] || q.was != nil && q.was.kin(me) != otherClient ||
+			q.by != 0 && r.Name == "" && p.isSilent(r, q.by)
 		if !own || q.held != nil || q.token != r.Reply || l.told.As == lab.Semaphore {
 			continue
 		}
@@ -244,7 +248,8 @@ func (p *prover) tried(r *request, l *lock) {
 func (p *prover) triesAgain(r *request, l *lock) {
 	for _, b := range l.pending(r.Time) {
 		kin := b.kin(r.actor(p.epoch))
-		shows := slices.Contains(r.words, b.token) && (p.isUnique(l, b) || p.isSilent(r, b))
+		back := b.name == "" && r.Name == "" && p.isSilent(r, b.client)
+		shows := slices.Contains(r.words, b.token) && (p.isUnique(l, b) || back)
 		again := kin == sameClient || kin == sameName || kin == noNames && (shows || p.mayBeOne(r, b) ||
 			b.on == p.node && b.epoch != p.epoch)
 		over := b.ends > 0 && r.Time > b.ends

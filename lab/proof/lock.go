@@ -63,6 +63,7 @@ type part struct {
 	was                *belief // that its client has given up, although the token is here
 	down               bool    // the change under way has lowered its count
 	scored             bool    // its deadline is its score, and the clock alone ends it
+	by                 int64   // the connection without a name that has written it, although it was refused
 }
 
 // belief is a client that believes that it holds a lock.

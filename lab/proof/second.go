@@ -128,15 +128,15 @@ func (p *prover) entersAnew(r *request, l *lock, q *part, mine []author, entered
 		case !q.down && a.on != p.node:
 			a.anew = true
 		case !q.down && a.client != r.Client:
-			a.anew = a.anew || p.isSilent(r, a.belief)
+			a.anew = a.anew || p.isSilent(r, a.client)
 		}
 	}
 }
 
-// isSilent reports whether the connection over which a client took its lock sends nothing any more from a request on.
-func (p *prover) isSilent(r *request, b *belief) bool {
+// isSilent reports whether a connection sends nothing any more from a request on.
+func (p *prover) isSilent(r *request, client int64) bool {
 	later := p.history.Entries[r.index:min(len(p.history.Entries), r.index+mostLooked)]
-	return !slices.ContainsFunc(later, func(e lab.Entry) bool { return e.Client == b.client })
+	return !slices.ContainsFunc(later, func(e lab.Entry) bool { return e.Client == client })
 }
 
 // said is the reply to a command or a script, and way is how a request takes a lock.
