@@ -15,6 +15,7 @@ func (p *prover) heard(r *request, l *lock) {
 		l.parts = slices.DeleteFunc(l.parts, func(q part) bool { return q.deadline > 0 && q.deadline < r.Time })
 	}
 	p.mayLearn(r, l)
+	p.showsOwn(r, l)
 	p.looksElsewhere(r, l)
 	switch {
 	case p.isRedirected(r):
@@ -206,15 +207,26 @@ func (p *prover) mayCountAnew(r *request, l *lock, old, now *belief) {
 // mayCountRetry handles a client that learns that it has a lock, and that has had no reply since it took it: it may
 // count its lease from that request, the first one of a further try.
 func (p *prover) mayCountRetry(r *request, l *lock, old, now *belief) {
-	last := p.near(r, l.Key, -1)
-	for last != nil && last.index > old.index && !last.lost() {
-		last = p.near(last, l.Key, -1)
+	for i := r.index - 1; i > max(old.index, r.index-mostLooked) && old.on == p.node && old.lease > 0; i-- {
+		e := p.request(i)
+		own := e.Client == r.Client || e.Name != "" && e.Name == r.Name
+		unanswered := e.lost() || e.Outcome == lab.NotExecuted
+		if own && unanswered && (e.By == "" || e.By == exec) && slices.Contains(e.Cmd, l.Name) {
+			p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: now.order, Time: r.Time, Until: e.Time + old.lease,
+				Why: holders.Doubt{Why: saying(e, l, doubtsTry), Step: e.step()}})
+			return
+		}
 	}
-	if last == nil || last.index <= old.index || old.lease == 0 {
-		return
+}
+
+// showsOwn handles a client that has had no reply when it took a lock, and now asks for its own member of it.
+func (p *prover) showsOwn(r *request, l *lock) {
+	for _, b := range l.beliefs {
+		asks := b.unknown && l.has(b) && slices.Contains(r.words, b.token) && b.kin(r.actor(p.epoch)) != otherClient
+		if asks && r.By == "" && !tries(r) && answered(r.Entry) == yes {
+			p.mayCountRetry(r, l, b, b)
+		}
 	}
-	p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: now.order, Time: r.Time, Until: last.Time + old.lease,
-		Why: holders.Doubt{Why: saying(last, l, doubtsReply), Step: last.step()}})
 }
 
 // usesLater reports whether a client that has read its token means to use it: it does not try for the lock next.

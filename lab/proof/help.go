@@ -25,6 +25,7 @@ func helps() []help {
 		{doubtsSent, "send a release again until it succeeds, or wait until the lease is over"},
 		{doubtsFail, "let the client stop its work when a renewal fails"},
 		{doubtsLate, "let the client give the lock back if the reply comes so late that little of the lease is left"},
+		{doubtsTry, "count the lease from the first try with a token, or try again with another one"},
 		{doubtsOther, fixOwn},
 		{doubtsWatch, "renew and release in a script that compares the token, and stop the work when that fails"},
 		{doubtsTaken, fixTaken},

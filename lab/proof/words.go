@@ -37,6 +37,8 @@ const (
 		"lock up in this way"
 	doubtsAgain doubt = "%s's %s at %s tries for %s, which %[1]s had lost; " +
 		"the judge does not know whether it knew that, or another client uses its name"
+	doubtsTry doubt = "%s's %s at %s was a further try for %s, which %[1]s had already; " +
+		"the judge does not know from which try %[1]s counts its lease"
 	doubtsOther doubt = "%s's %s at %s tried for %s with another token than that of its connection; " +
 		"the judge does not know whether %[1]s gave the lock up, or is another client"
 	doubtsWatch doubt = "%s's %s at %s watched %s, and no transaction behind it changed the lock; " +

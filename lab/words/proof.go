@@ -27,6 +27,9 @@ func proofs() []translation {
 		{"%s's %s at %s left an entry of %s that was made over an earlier connection; " +
 			"the judge does not know whether %[1]s knows of it",
 			"$1 在 $3 用 $2 留下了 $4 的一次重入，那是在更早的连接上进入的；无法知道 $1 是否知道它"},
+		{"%s's %s at %s was a further try for %s, which %[1]s had already; " +
+			"the judge does not know from which try %[1]s counts its lease",
+			"$1 在 $3 的 $2 是对 $4 的又一次尝试，而 $1 已经持有它；无法知道 $1 从哪一次尝试开始计算租约"},
 		{"the reply to %s's %s at %s came late; the judge does not know when %[1]s learned that it took %[4]s",
 			"$1 在 $3 的 $2 的回复来得晚；无法知道 $1 何时得知自己取得了 $4"},
 		{"%s's %s at %s tried for %s with another token than that of its connection; " +
