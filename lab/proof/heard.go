@@ -235,7 +235,7 @@ func (p *prover) usesLater(r *request, l *lock, b *belief) bool {
 		e := p.request(i)
 		if e.Client == r.Client && len(e.Cmd) > 0 && e.By == "" && slices.Contains(e.Cmd, l.Name) {
 			if shown := slices.Contains(e.words, b.token); shown || tries(e) {
-				return shown && !tries(e)
+				return shown && !tries(e) && !p.taking[word{l.Key, e.way()}]
 			}
 		}
 	}
