@@ -79,7 +79,7 @@ func (p *prover) remove(r *request, l *lock, removed []part, c lab.Change) {
 			p.mayRenew(r, l, others[i])
 		}
 	}
-	if !past || lower(r.Cmd) != "set" {
+	if name := lower(r.Cmd); name != "zremrangebyscore" && (!past || name != "set") {
 		p.givesUp(r, l, others, nil)
 	}
 }
