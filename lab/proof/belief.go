@@ -277,6 +277,9 @@ func (p *prover) prolong(r *request, l *lock, q *part, entered, field bool) {
 	}
 	if q.deadline > 0 && q.deadline <= r.Time { // the key is about to expire, and its holder means to renew it
 		p.apart(r, l, q.held)
+		for _, a := range mine {
+			p.mayRenew(r, l, author{a.belief, false, saying(r, l, doubtsPast)})
+		}
 		return
 	}
 	if q.deadline == r.Time+1 { // nobody works with such a lease: it frees the key

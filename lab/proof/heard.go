@@ -147,13 +147,16 @@ func (p *prover) renewsAlike(r *request, l *lock) bool {
 func (p *prover) learns(r *request, l *lock) {
 	for _, b := range l.beliefs {
 		knows := l.has(b) && !p.isLost(r) && r.Reply == b.token && p.isUnique(l, b) && b.kin(r.actor(p.epoch)) != otherClient
-		if knows && b.unknown {
-			if b.doubt == "" && p.usesLater(r, l, b) {
-				b.unknown, b.actor = false, r.actor(p.epoch)
-				p.Ledger.Learned(p.node, l.Key, b.order)
-			}
+		if !knows || !b.unknown && !p.replicated() { // a WAIT may have told it that it has no lock
+			continue
+		}
+		p.mayCountRetry(r, l, b, b)
+		if b.unknown {
 			p.mayCountAnew(r, l, b, b)
-			p.mayCountRetry(r, l, b, b)
+		}
+		if b.unknown && b.doubt == "" && p.usesLater(r, l, b) {
+			b.unknown, b.actor = false, r.actor(p.epoch)
+			p.Ledger.Learned(p.node, l.Key, b.order)
 		}
 	}
 }
@@ -176,6 +179,10 @@ func (p *prover) findsOwn(r *request, l *lock) {
 		l.drop([]part{q})
 		p.grant(r, l, q, nil, doubt)
 		now := l.beliefs[len(l.beliefs)-1]
+		if q.was == nil && p.replicated() { // who wrote it, and for how long, may be lost with an old master
+			p.Ledger.Extended(p.node, l.Key, holders.Renewal{Order: now.order, Time: r.Time,
+				Why: holders.Doubt{Why: saying(r, l, doubtsFound), Step: r.step()}})
+		}
 		if q.was != nil {
 			p.mayCountAnew(r, l, q.was, now)
 			p.mayCountRetry(r, l, q.was, now)

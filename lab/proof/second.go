@@ -109,7 +109,7 @@ func (p *prover) joins(r *request, l *lock, q *part, doubt string) {
 			Event: int64(p.number), Lease: holders.LeaseOf(r.Time, q.deadline), Until: q.deadline, Shared: b.shared,
 			Sole: b.sole,
 		},
-		Doubt: doubt, Loose: true,
+		Doubt: doubt, Request: r.Request, Loose: true,
 	})
 	l.beliefs = append(l.beliefs, b)
 	if q.held == nil || q.held.gone {
