@@ -88,7 +88,7 @@ func (p *prover) leasesInVain(r *request, l *lock) {
 		return
 	}
 	for _, b := range l.pending(r.Time) {
-		if last.index == b.index && !b.revived && !l.has(b) {
+		if last.index == b.index && b.on == p.node && !b.revived && !l.has(b) {
 			p.revive(r, l, author{b, false, saying(r, l, doubtsFail)}, r.Time+lease)
 		}
 	}
@@ -186,6 +186,8 @@ func (p *prover) findsOwn(r *request, l *lock) {
 		if q.was != nil {
 			p.mayCountAnew(r, l, q.was, now)
 			p.mayCountRetry(r, l, q.was, now)
+		}
+		if q.was != nil && q.was.on == p.node {
 			now.endless = now.endless || q.was.endless
 			p.mayEnd(p.request(q.was.index), l, now)
 		}
