@@ -35,7 +35,7 @@ func (p *prover) remove(r *request, l *lock, removed []part, c lab.Change) {
 			means = p.meaningOf(r, l, q.held)
 		}
 		switch {
-		case is && lower(r.Cmd) == "zremrangebyscore" && !p.showsClock(r, l): // another worker's may be over by its clock
+		case is && lower(r.Cmd) == "zremrangebyscore" && p.clockOf(r, l) == nil: // another worker's may be over by its clock
 			a.sure, a.why = false, saying(r, l, doubtsAuthor)
 			p.ends(r, l, q.held, holders.EndExpired)
 			p.givesUp(r, l, []author{a}, nil)

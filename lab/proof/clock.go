@@ -8,8 +8,8 @@ import (
 // ownClock records that a client counts a lease by its own clock, until that shows a time. The client may have shown
 // its clock: then it believes until then at most, and else for ever.
 func (p *prover) ownClock(r *request, l *lock, b *belief, until int64) {
-	switch c := p.clocks[use{word{l.Key, ""}, r.actor(p.epoch).id()}]; {
-	case !p.showsClock(r, l):
+	switch c := p.clockOf(r, l); {
+	case c == nil:
 		until = 0
 	case c.ahead == 0:
 		return
@@ -44,8 +44,11 @@ func (p *prover) foreseeClock(r *request, who string) {
 	old.ahead = min(old.ahead, by)
 }
 
-// showsClock reports whether a client has shown its one clock.
-func (p *prover) showsClock(r *request, l *lock) bool {
+// clockOf returns the clock of a client, nil if it has shown none, or two.
+func (p *prover) clockOf(r *request, l *lock) *clock {
 	c := p.clocks[use{word{l.Key, ""}, r.actor(p.epoch).id()}]
-	return c != nil && !c.mixed && !p.jumps
+	if c == nil || c.mixed || p.jumps {
+		return nil
+	}
+	return c
 }

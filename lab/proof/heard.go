@@ -83,8 +83,12 @@ func (p *prover) notices(r *request, l *lock) {
 // leasesInVain handles a client that gives a lock its lease behind the grant, when the lock is gone: it may not look at
 // the reply, and believe in that lease.
 func (p *prover) leasesInVain(r *request, l *lock) {
-	lease, last := r.lease(), p.near(r, l.Key, -1)
-	if lease == 0 || last == nil || p.behind[word{l.Key, last.way()}] == 0 {
+	lease := r.lease()
+	if lease == 0 {
+		return
+	}
+	last := p.near(r, l.Key, -1)
+	if last == nil || p.behind[word{l.Key, last.way()}] == 0 {
 		return
 	}
 	for _, b := range l.pending(r.Time) {
@@ -269,8 +273,8 @@ func (p *prover) tried(r *request, l *lock) {
 func (p *prover) triesAgain(r *request, l *lock) {
 	for _, b := range l.pending(r.Time) {
 		kin := b.kin(r.actor(p.epoch))
-		back := b.name == "" && r.Name == "" && p.isSilent(r, b.client)
-		shows := slices.Contains(r.words, b.token) && (p.isUnique(l, b) || back)
+		shows := slices.Contains(r.words, b.token) &&
+			(p.isUnique(l, b) || b.name == "" && r.Name == "" && p.isSilent(r, b.client))
 		again := kin == sameClient || kin == sameName || kin == noNames && (shows || p.mayBeOne(r, b) ||
 			b.on == p.node && b.epoch != p.epoch)
 		over := b.ends > 0 && r.Time > b.ends
